@@ -143,6 +143,12 @@ impl Tally {
         self.packets += 1;
         self.bytes += size;
     }
+
+    /// Counts the packets of others too.
+    pub fn add(&mut self, others: Self) {
+        self.packets += others.packets;
+        self.bytes += others.bytes;
+    }
 }
 
 /// Packets and bytes by cause, in the order of declaration; a cause that nobody declared comes last.
@@ -182,6 +188,15 @@ impl Tallies {
     /// Packets of all causes.
     pub fn packets(&self) -> u64 {
         self.0.iter().map(|(_, tally)| tally.packets).sum()
+    }
+
+    /// Counts the packets of others too.
+    pub fn add(&mut self, others: &Self) {
+        for (cause, tally) in others.iter() {
+            let entry = self.entry(cause);
+            entry.packets += tally.packets;
+            entry.bytes += tally.bytes;
+        }
     }
 
     fn entry(&mut self, cause: Cause) -> &mut Tally {

@@ -6,7 +6,9 @@
 
 use leobench_base::{BitRate, Bytes, Descriptor, Header, SimDuration, SimTime, Tag};
 
-use crate::queue::{Backlog, Dequeued, Drop, Fates, Mark, QueueDiscipline, Tallies, Tally};
+use crate::queue::{
+    Backlog, Cause, Causes, Dequeued, Drop, Fates, Mark, QueueDiscipline, Tallies, Tally,
+};
 
 /// The service of one packet: the rate that its link offers, and its size on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +62,31 @@ pub struct SharedCounters {
     pub started: u64,
 }
 
+impl SharedCounters {
+    /// Nothing so far, of these causes.
+    pub fn new(causes: &Causes) -> Self {
+        let dropped = [Cause::QUEUE].into_iter().chain(causes.drops.iter().copied());
+        Self {
+            dropped: Tallies::new(dropped),
+            marked: Tallies::new(causes.marks.iter().copied()),
+            ..Self::default()
+        }
+    }
+
+    /// Counts what another transmitter did too.
+    pub fn add(&mut self, others: &Self) {
+        self.enqueued.add(others.enqueued);
+        self.sent.add(others.sent);
+        self.wire_bytes += others.wire_bytes;
+        self.withdrawn.add(others.withdrawn);
+        self.dropped.add(&others.dropped);
+        self.marked.add(&others.marked);
+        self.busy += others.busy;
+        self.wait = (self.wait.0 + others.wait.0, self.wait.1.max(others.wait.1));
+        self.started += others.started;
+    }
+}
+
 /// A transmitter with one queue for the packets of several links, as a state machine that is handed the time.
 ///
 /// Hand in packets with [`enqueue`](Self::enqueue) and call [`advance`](Self::advance) at [`next_wake`](Self::next_wake).
@@ -86,10 +113,10 @@ struct OnWire {
 }
 
 impl SharedTransmitter {
-    /// A transmitter that nothing waits for.
-    pub fn new(queue: Box<dyn QueueDiscipline>) -> Self {
+    /// A transmitter that nothing waits for; `causes` are those that its totals have from the start.
+    pub fn new(queue: Box<dyn QueueDiscipline>, causes: &Causes) -> Self {
         let (wire, held_until, carry) = (None, None, (BitRate::ZERO, 0));
-        Self { queue, wire, held_until, carry, counters: SharedCounters::default() }
+        Self { queue, wire, held_until, carry, counters: SharedCounters::new(causes) }
     }
 
     /// Takes a tagged packet in at `now`, which must be the time of the network; `service` says how any packet is served.
@@ -224,9 +251,9 @@ impl SharedTransmitter {
         &self.counters
     }
 
-    /// Takes the totals, and counts anew from here on.
-    pub fn take_counters(&mut self) -> SharedCounters {
-        std::mem::take(&mut self.counters)
+    /// Counts anew from here on.
+    pub fn restart(&mut self, causes: &Causes) {
+        self.counters = SharedCounters::new(causes);
     }
 
     /// Counts what was dropped and marked since.

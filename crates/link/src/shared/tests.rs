@@ -19,7 +19,8 @@ impl Bench {
     fn new(queue: &QueueSpec, rates: &[u64]) -> Self {
         let model = queue.model();
         let capacity = Capacity::of(model.limit()).unwrap();
-        let shared = SharedTransmitter::new(model.build(capacity, &RngTree::new(1)));
+        let shared =
+            SharedTransmitter::new(model.build(capacity, &RngTree::new(1)), &Causes::default());
         let (out, sent) = (SharedOutput::default(), Vec::new());
         Self { shared, rates: rates.to_vec(), out, sent, entered: 0 }
     }

@@ -7,21 +7,23 @@ mod sinks;
 
 use std::path::Path;
 
+use leobench_base::spec::Limit;
 use leobench_base::{DirectionId, End, FlowId, LinkId, NodeId, RngTree, SimTime};
-use leobench_link::LinkConfig;
 use leobench_link::channel::ChannelContext;
+use leobench_link::queue::fifo::FifoSpec;
+use leobench_link::{Capacity, LinkConfig, QueueDiscipline, QueueModel, QueueSpec};
 use leobench_transport::Plugins;
 
 pub use self::error::BuildError;
 use self::error::unsound;
 pub use self::sinks::{OpenQlog, Sinks, SocketRequest, Sockets};
 use crate::capture::{Captures, Secrets};
-use crate::network::{Network, NetworkBuilder};
+use crate::network::{Network, NetworkBuilder, QueueRequest, Way};
 use crate::record::RecordSettings;
 use crate::satellite_links::{ConstellationTopology, SatelliteLinks};
 use crate::scenario::{
     Direction, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec,
-    TransportSpec, capacity,
+    TransportSpec, capacity, satellite_capacity,
 };
 use crate::topology::{
     ForecastConfig, Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger,
@@ -103,7 +105,11 @@ impl FromScenario<'_> {
         }
         if let (Some(satellites), Some(spec)) = (self.satellites.take(), &self.spec.constellation) {
             let foreseen = !self.spec.foresight().is_zero();
-            self.constellation(ConstellationTopology::new(satellites, spec.old_packets), foreseen);
+            let topology = ConstellationTopology::new(satellites, spec.old_packets);
+            if let Some(satellite) = &spec.satellite {
+                self.satellite_queues(satellite.queue.clone(), &topology.links())?;
+            }
+            self.constellation(topology, foreseen);
         }
         for (name, handover) in &self.spec.handovers {
             self.handover(name, handover)?;
@@ -200,8 +206,12 @@ impl FromScenario<'_> {
         let capacity = capacity(self.spec, self.folder, (name, link), direction);
         let capacity =
             capacity.map_err(|fault| BuildError::Queue { link: name.to_owned(), fault })?;
+        let queue = match self.satellite_queue(link) {
+            Some(queue) => self.room(queue, direction)?,
+            None => link.queue(direction).model().build(capacity, &rng.child("queue")),
+        };
         Ok(LinkConfig {
-            queue: link.queue(direction).model().build(capacity, &rng.child("queue")),
+            queue,
             loss: link.loss(direction).map(|loss| loss.model().build(&rng.child("loss"))),
             access: link.access(direction).map(|access| access.model().build(&rng.child("access"))),
             delay: link.delay(direction),
@@ -212,6 +222,49 @@ impl FromScenario<'_> {
             rate_scale: link.rate_scale(direction),
             rng,
         })
+    }
+
+    /// The queue of the satellites that serve a link, if they have one.
+    fn satellite_queue(&self, link: &LinkSpec) -> Option<&QueueSpec> {
+        let constellation =
+            self.spec.constellation.as_ref().filter(|_| link.constellation.is_some());
+        constellation?.satellite.as_ref().map(|satellite| &satellite.queue)
+    }
+
+    /// The room in which packets wait for a satellite with this queue: as large as that, in order of arrival.
+    fn room(
+        &self,
+        queue: &QueueSpec,
+        direction: Direction,
+    ) -> Result<Box<dyn QueueDiscipline>, BuildError> {
+        let capacity = self.satellite_capacity(queue, direction)?;
+        Ok(FifoSpec { limit: Limit::Unlimited }.build(capacity, &self.rng))
+    }
+
+    fn satellite_capacity(
+        &self,
+        queue: &QueueSpec,
+        direction: Direction,
+    ) -> Result<Capacity, BuildError> {
+        let capacity = satellite_capacity(self.spec, self.folder, queue, direction);
+        capacity.map_err(|fault| unsound(format!("constellation.satellite.queue.{fault:?}")))
+    }
+
+    /// Gives satellites one transmitter and one queue per direction.
+    fn satellite_queues(&mut self, queue: QueueSpec, links: &[LinkId]) -> Result<(), BuildError> {
+        let [there, back] = Direction::BOTH;
+        let there = self.satellite_capacity(&queue, there)?;
+        let back = self.satellite_capacity(&queue, back)?;
+        let rng = self.rng.child("constellation").child("satellites");
+        let factory = move |request: QueueRequest| {
+            let QueueRequest { satellite, way, visit } = request;
+            let capacity = if way == Way::There { there } else { back };
+            let rng = rng.child(&satellite.to_string()).child(way.name());
+            queue.model().build(capacity, &rng.child(&visit.to_string()))
+        };
+        let sample = factory(QueueRequest { satellite: 0, way: Way::There, visit: 0 });
+        self.builder.share_satellites(links, sample.causes(), Box::new(factory));
+        Ok(())
     }
 
     fn handover(&mut self, name: &str, spec: &HandoverSpec) -> Result<(), BuildError> {

@@ -15,6 +15,7 @@ mod handover;
 mod observe;
 mod packets;
 mod schedule;
+mod transmitters;
 
 use leobench_base::{DirectionId, End, EndpointId, FlowId, NodeId, PortId, Protocol, SimTime};
 use leobench_link::{Channel, Link, LinkOutput};
@@ -38,6 +39,9 @@ use observe::{NetworkEvent, Observer};
 pub use packets::Egress;
 use packets::{PacketStore, SendRoute};
 use schedule::{Entity, Schedule};
+use transmitters::SharedTransmitters;
+pub(crate) use transmitters::TransmitterTotals;
+pub use transmitters::{QueueFactory, QueueRequest, Way};
 
 use crate::capture::{CaptureError, Captures};
 use crate::limits::LimitsSpec;
@@ -53,6 +57,8 @@ pub struct Network {
     forecasters: Vec<Forecaster>,
     channels: Vec<ChannelSlot>,
     directions: TiVec<DirectionId, Link>,
+    /// Those that several links share, if there are any.
+    transmitters: Option<SharedTransmitters>,
     forwarding: Forwarding,
     nats: TiVec<NodeId, Option<Nat>>,
     flows: TiVec<FlowId, FlowSlot>,
@@ -186,10 +192,14 @@ impl Network {
         if self.observer.ends_warm_up(time) {
             let states = self.flow_states();
             self.observer.end_warm_up(&mut self.directions, states);
+            if let Some(shared) = &mut self.transmitters {
+                shared.restart(time);
+            }
         }
         match entity {
             Entity::Topology(topology) => self.move_on(topology),
             Entity::Channel(channel) => self.change(channel),
+            Entity::Transmitters => self.serve_shared(),
             Entity::Direction(direction) => self.transmit(direction),
             Entity::Application(flow) => self.write(flow),
             Entity::Forecasts => self.tell_forecasts(),
@@ -337,7 +347,8 @@ impl Network {
     fn sample(&mut self) -> Result<(), NetworkError> {
         let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
         let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);
-        self.observer.sample(self.now, &self.directions, senders)?;
+        let shared = self.transmitters.iter().flat_map(SharedTransmitters::backlogs);
+        self.observer.sample(self.now, &self.directions, shared, senders)?;
         self.wakes.set(Entity::Observer, Some(self.observer.next_wake()));
         Ok(())
     }

@@ -39,10 +39,15 @@ impl Names {
         match access {
             Access::Link(link) => Cow::Borrowed(&self.links[link]),
             Access::Satellite(_, None) => Cow::Borrowed("none"),
-            Access::Satellite(_, Some(number)) => match self.satellites.get(number) {
-                Some(name) => Cow::Borrowed(name),
-                None => Cow::Owned(chain_name(number)),
-            },
+            Access::Satellite(_, Some(number)) => self.satellite(number),
+        }
+    }
+
+    /// The name of a satellite.
+    pub(crate) fn satellite(&self, number: usize) -> Cow<'_, str> {
+        match self.satellites.get(number) {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(chain_name(number)),
         }
     }
 }

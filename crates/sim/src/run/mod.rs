@@ -240,7 +240,9 @@ impl Run {
         };
         let ended = network.finish()?;
         let results = Results { spec: &scenario.spec, engine, end: run.end, ended: &ended };
-        let summary = Summary::new(run, &results.flows(), &results.links(&queue_limits));
+        let satellites = results.satellites();
+        let (flows, links) = (results.flows(), results.links(&queue_limits));
+        let summary = Summary::new(run, &flows, &links, satellites);
         let (stalls, connected) = (results.stalls(), results.connected());
         Ok(Outcome { summary, stalls, connected, tables: ended.observed.recorder.finish()? })
     }

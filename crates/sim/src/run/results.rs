@@ -4,7 +4,9 @@ use leobench_base::{Bytes, FlowId, SimTime};
 
 use crate::network::{Ended, Stall};
 use crate::scenario::{Engine, FlowSpec, ScenarioSpec, Streams, TransportSpec};
-use crate::summary::{ByCause, FlowSummaryInput, HandoversInput, LinkSummaryInput, PageInput};
+use crate::summary::{
+    ByCause, FlowSummaryInput, HandoversInput, LinkSummaryInput, PageInput, SatelliteSummary,
+};
 
 /// The end of a run, beside its specification.
 #[derive(Clone, Copy)]
@@ -78,6 +80,11 @@ impl<'a> Results<'a> {
             },
         );
         links.collect()
+    }
+
+    /// The transmitters of satellites, if links shared them.
+    pub(super) fn satellites(self) -> Vec<SatelliteSummary> {
+        self.ended.transmitters.iter().map(SatelliteSummary::new).collect()
     }
 
     /// The flows that stalled, and when.

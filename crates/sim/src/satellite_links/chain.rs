@@ -22,23 +22,35 @@ pub(super) struct ChainLinks {
     since: Vec<(u64, SimTime)>,
     /// Time of the chain at the start of the run.
     phase: SimDuration,
+    /// Whether links over one satellite divide its rate, as they have no common queue.
+    divides: bool,
 }
 
 impl ChainLinks {
     pub(super) fn new(
-        chain: Chain,
-        reading: Reading,
+        (chain, reading, phase): (Chain, Reading, SimDuration),
         subflows: Vec<usize>,
         gap: [SimDuration; 2],
-        phase: SimDuration,
+        divides: bool,
     ) -> Self {
         let mut stages = chain.stages(reading);
         let first = Stage { at: SimTime::ZERO, access: Access::Single, satellites: [0, 0] };
         let stage = stages.next().unwrap_or(first);
         let (next, serving) = (stages.next(), vec![None; subflows.len()]);
         let since = Vec::new();
-        let mut links =
-            Self { chain, stages, stage, next, subflows, serving, gap, reading, since, phase };
+        let mut links = Self {
+            chain,
+            stages,
+            stage,
+            next,
+            subflows,
+            serving,
+            gap,
+            reading,
+            since,
+            phase,
+            divides,
+        };
         links.begin(first);
         links
     }
@@ -103,7 +115,8 @@ impl ChainLinks {
         let altitude = self.chain.altitude_m;
         let range_m = (along * along + altitude * altitude).sqrt();
         let elevation_deg = Angle::asin(altitude / range_m).degrees();
-        let sharers = self.serving.iter().filter(|serving| **serving == Some(satellite)).count();
+        let shares = |serving: &&Option<usize>| self.divides && **serving == Some(satellite);
+        let sharers = self.serving.iter().filter(shares).count().max(1);
         WayState {
             satellite,
             azimuth_deg: if along < 0.0 { 270.0 } else { 90.0 },

@@ -36,6 +36,8 @@ pub struct SatelliteLinks {
     names: Vec<String>,
     stations: EarthStations,
     warnings: Vec<String>,
+    /// Whether each satellite has a queue for all links that it serves.
+    queues: bool,
 }
 
 enum Kind {
@@ -86,7 +88,7 @@ pub struct WayState {
     pub delay: SimDuration,
     /// Delay to the terminal: the same, unless a forwarding state has another way back.
     pub delay_back: SimDuration,
-    /// Links that share the satellite and divide its rate.
+    /// Links that share the satellite and divide its rate; 1 if it has a queue for all of them.
     pub sharers: u64,
 }
 
@@ -209,6 +211,11 @@ impl SatelliteLinks {
     /// Whether the satellites are those of a chain, which needs no gateway.
     pub fn is_chain(&self) -> bool {
         matches!(self.kind, Kind::Chain(_))
+    }
+
+    /// Whether each satellite has one transmitter and one queue per direction, for all links that it serves.
+    pub fn have_queues(&self) -> bool {
+        self.queues
     }
 
     /// Whether the terminal of a link sees any satellite now.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use leobench_base::{BitRate, DirectionId, SimTime};
+use leobench_base::{BitRate, DirectionId, LinkId, SimTime};
 use leobench_link::{Channel, ChannelState, Service};
 
 use super::{LinkState, SatelliteLinks, ServingChange};
@@ -21,8 +21,10 @@ pub struct ConstellationTopology {
     /// Of the next handover.
     number: u64,
     paths: Vec<Path>,
-    /// Whether the network knows which links no satellite serves at the start.
+    /// Whether the network knows which satellites serve at the start, and which links none does.
     starts_served: bool,
+    /// The satellites that serve at the start, by link, if links share the transmitters of satellites.
+    first: Option<Vec<Option<usize>>>,
 }
 
 /// A link.
@@ -54,7 +56,19 @@ impl ConstellationTopology {
             Path { pending: None, offered, has_carrier: true }
         };
         let paths = (0..satellites.len()).map(path).collect();
-        Self { satellites, left, number: 0, paths, starts_served: false }
+        let first = satellites.have_queues().then(|| {
+            let mut serving = vec![None; satellites.len()];
+            for change in satellites.serving_changes() {
+                serving[change.path] = change.to;
+            }
+            serving
+        });
+        Self { satellites, left, number: 0, paths, starts_served: false, first }
+    }
+
+    /// The links through the constellation.
+    pub fn links(&self) -> Vec<LinkId> {
+        (0..self.satellites.len()).map(|path| self.satellites.link_id(path)).collect()
     }
 
     /// The names of the satellites.
@@ -99,6 +113,30 @@ impl ConstellationTopology {
         self.paths.iter().any(|path| path.has_carrier && !path.offered[0].up)
     }
 
+    /// Whether the network is to be told something at the start.
+    fn starts_with_changes(&self) -> bool {
+        self.lacks_carrier() || self.first.is_some()
+    }
+
+    /// Tells which satellites serve at the start.
+    fn serve_first(&self, changes: &mut Vec<Change>) {
+        for (path, satellite) in self.first.iter().flatten().enumerate() {
+            if satellite.is_some() {
+                changes.push(self.serve(path, *satellite, LeftPackets::Drain, false));
+            }
+        }
+    }
+
+    fn serve(
+        &self,
+        path: usize,
+        satellite: Option<usize>,
+        left: LeftPackets,
+        overlaps: bool,
+    ) -> Change {
+        Change::Serve { link: self.satellites.link_id(path), satellite, left, overlaps }
+    }
+
     /// Tells which links have lost their carrier, or have it again.
     fn tell_carriers(&mut self, changes: &mut Vec<Change>) {
         for (path, known) in self.paths.iter_mut().enumerate() {
@@ -130,6 +168,9 @@ impl ConstellationTopology {
                 debug_assert!(!gap.overlaps, "without a satellite, nothing overlaps");
                 changes.push(self.stage(path, Pending { to, ..gap }, Stage::End));
             }
+            if self.first.is_some() {
+                changes.push(self.serve(path, to, LeftPackets::Drain, false));
+            }
             return;
         }
         if let Some(before) = before {
@@ -140,7 +181,9 @@ impl ConstellationTopology {
         let pending = Pending { number: self.number, from, to, ends, overlaps };
         self.number += 1;
         changes.push(self.stage(path, pending, Stage::Begin));
-        if overlaps {
+        if self.first.is_some() {
+            changes.push(self.serve(path, to, self.left, overlaps));
+        } else if overlaps {
             changes.push(Change::BeginOverlap { link: self.satellites.link_id(path) });
         } else if to.is_some() && self.left != LeftPackets::Drain {
             changes.push(Change::Leave { link: self.satellites.link_id(path), left: self.left });
@@ -155,7 +198,7 @@ impl ConstellationTopology {
 
 impl Topology for ConstellationTopology {
     fn next_change(&self) -> Option<SimTime> {
-        if !self.starts_served && self.lacks_carrier() {
+        if !self.starts_served && self.starts_with_changes() {
             return Some(SimTime::ZERO);
         }
         let ends = self.paths.iter().filter_map(|path| path.pending?.ends);
@@ -163,8 +206,10 @@ impl Topology for ConstellationTopology {
     }
 
     fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>) {
-        let begins = !std::mem::replace(&mut self.starts_served, true) && self.lacks_carrier();
+        let begins =
+            !std::mem::replace(&mut self.starts_served, true) && self.starts_with_changes();
         if begins && now == SimTime::ZERO {
+            self.serve_first(changes);
             return self.tell_carriers(changes);
         }
         self.satellites.advance(now);

@@ -19,14 +19,39 @@ pub(crate) fn capacity(
     (name, link): (&str, &LinkSpec),
     direction: Direction,
 ) -> Result<Capacity, Fault> {
-    let queue = link.queue(direction);
+    resolve(spec, folder, link.queue(direction), (Some(name), link.mtu), direction)
+}
+
+/// The capacity of the queue of a satellite that sends in `direction` of the links through it.
+///
+/// # Errors
+/// As [`capacity`]; a satellite has no rate of its own.
+pub(crate) fn satellite_capacity(
+    spec: &ScenarioSpec,
+    folder: &Path,
+    queue: &QueueSpec,
+    direction: Direction,
+) -> Result<Capacity, Fault> {
+    let links = spec.links.iter().filter(|(_, link)| link.constellation.is_some());
+    let mtu = links.map(|(_, link)| link.mtu).max().unwrap_or_default();
+    resolve(spec, folder, queue, (None, mtu), direction)
+}
+
+/// The capacity of a queue in front of a link of this name, if there is one, whose packets have at most this size.
+fn resolve(
+    spec: &ScenarioSpec,
+    folder: &Path,
+    queue: &QueueSpec,
+    (name, mtu): (Option<&str>, Bytes),
+    direction: Direction,
+) -> Result<Capacity, Fault> {
     let model = queue.model();
     let fault = |problem: String, allowed: &str| Fault::new(model.limit_key(), problem, allowed);
     if let Some(capacity) = Capacity::of(model.limit()) {
         // A drop-tail queue of less than a packet is none; what manages a queue has to have one.
-        let small = matches!(&capacity, Capacity::Bytes(bytes) if *bytes < link.mtu);
+        let small = matches!(&capacity, Capacity::Bytes(bytes) if *bytes < mtu);
         if small && !matches!(queue, QueueSpec::Fifo(_)) {
-            let problem = format!("is less than a packet of the link's MTU, {}", link.mtu);
+            let problem = format!("is less than a packet of the link's MTU, {mtu}");
             return Err(fault(problem, "a larger limit"));
         }
         return Ok(capacity);
@@ -34,7 +59,14 @@ pub(crate) fn capacity(
     let Limit::Carried { span, link: other } = model.limit() else {
         return Ok(Capacity::Unlimited);
     };
-    let carrying = other.as_deref().unwrap_or(name);
+    let Some(carrying) = other.as_deref().or(name) else {
+        let problem =
+            "depends on the rate of a link, but a satellite's packets have those of several";
+        return Err(fault(
+            problem.to_owned(),
+            "a limit in packets or bytes, or one that names a link",
+        ));
+    };
     let Some((_, carrier)) = spec.links.iter().find(|(other, _)| other == carrying) else {
         let known: Vec<_> = spec.links.iter().map(|(name, _)| format!("`{name}`")).collect();
         let problem = format!("refers to the link `{carrying}`, which does not exist");
@@ -65,9 +97,8 @@ pub(crate) fn capacity(
             Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
         }
     };
-    if bytes < link.mtu {
-        let problem =
-            format!("comes to {bytes}, less than a packet of the link's MTU, {}", link.mtu);
+    if bytes < mtu {
+        let problem = format!("comes to {bytes}, less than a packet of the link's MTU, {mtu}");
         return Err(fault(problem, "a larger limit"));
     }
     Ok(Capacity::Bytes(bytes))

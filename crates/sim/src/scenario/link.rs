@@ -220,7 +220,7 @@ fn with_sign(size: &str, negative: bool) -> String {
     format!("{}{size}", if negative { "-" } else { "" })
 }
 
-fn default_queue() -> QueueSpec {
+pub(crate) fn default_queue() -> QueueSpec {
     QueueSpec::Fifo(FifoSpec { limit: Limit::Unlimited })
 }
 

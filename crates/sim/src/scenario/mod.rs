@@ -15,13 +15,13 @@ use std::path::PathBuf;
 
 use leobench_base::spec::{Schema, Spec, Value, json};
 
-pub(crate) use capacity::capacity;
+pub(crate) use capacity::{capacity, satellite_capacity};
 pub use competition::CompetitionSpec;
 pub(crate) use constellation::hypatia_fault;
 pub(crate) use constellation::text_of;
 pub use constellation::{
-    ConstellationSpec, Forwarded, GatewaySpec, Instant, IslSpec, PassageSpec, Satellites,
-    SatellitesModel, SatellitesSpec, StateFile, TerminalSpec,
+    ConstellationSpec, Forwarded, GatewaySpec, Instant, IslSpec, PassageSpec, SatelliteSpec,
+    Satellites, SatellitesModel, SatellitesSpec, StateFile, TerminalSpec,
 };
 pub(crate) use flow::MOST_STREAMS;
 pub use flow::{
@@ -29,8 +29,8 @@ pub use flow::{
     TransportModel, TransportSpec,
 };
 pub use handover::{HandoverKind, HandoverSpec};
-pub(crate) use link::steady;
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
+pub(crate) use link::{default_queue, steady};
 pub use page::ObjectSpec;
 pub use real::{Engine, RealSpec};
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, StaticTopology, Until};

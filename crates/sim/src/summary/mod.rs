@@ -14,6 +14,7 @@ mod inputs;
 mod losses;
 mod page;
 mod path;
+mod satellites;
 
 pub use by_cause::ByCause;
 use competition::Competitor;
@@ -23,6 +24,7 @@ pub use inputs::{FlowSummaryInput, LinkSummaryInput, RunSummaryInput};
 pub use losses::LossesSummary;
 pub use page::{ObjectSummary, PageInput, PageSummary};
 pub use path::PathSummary;
+pub use satellites::{SatelliteSummary, WaitSummary};
 
 /// A run in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,6 +43,9 @@ pub struct Summary {
     pub flows: Vec<FlowSummary>,
     /// The links, one entry per direction.
     pub links: Vec<LinkSummary>,
+    /// The transmitters of satellites that served, one entry per direction, if satellites have queues.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub satellites: Vec<SatelliteSummary>,
     /// Jain's fairness index over the goodputs of the flows that are not background while all of them are there;
     /// `null` with fewer than two, or if they never are.
     pub fairness_jain: Option<f64>,
@@ -55,6 +60,7 @@ impl Summary {
         run: RunSummaryInput<'_>,
         flows: &[FlowSummaryInput<'_>],
         links: &[LinkSummaryInput<'_>],
+        satellites: Vec<SatelliteSummary>,
     ) -> Self {
         let competitors: Vec<_> = flows.iter().filter_map(FlowSummaryInput::competitor).collect();
         let competition = CompetitionSummary::new(run.competition, run.warm_up, &competitors);
@@ -69,6 +75,7 @@ impl Summary {
             competition,
             flows: flows.iter().map(FlowSummaryInput::summary).collect(),
             links: links.iter().map(LinkSummaryInput::summary).collect(),
+            satellites,
         }
     }
 }

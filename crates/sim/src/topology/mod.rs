@@ -73,6 +73,17 @@ pub enum Change {
         /// Whether they have one from now on.
         up: bool,
     },
+    /// Another satellite serves a link, whose packets wait for the transmitters that it shares with other links, or none does.
+    Serve {
+        /// The link.
+        link: LinkId,
+        /// The satellite from now on.
+        satellite: Option<usize>,
+        /// Fate of the packets at the satellite before.
+        left: LeftPackets,
+        /// Whether that goes on with them until the overlap ends.
+        overlaps: bool,
+    },
     /// The way of a link through a constellation is another one from now on.
     Leave {
         /// The link.

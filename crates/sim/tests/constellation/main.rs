@@ -7,3 +7,4 @@ mod common;
 
 mod geometry;
 mod paths;
+mod satellite_queues;

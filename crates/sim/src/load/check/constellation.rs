@@ -5,7 +5,9 @@ use leobench_base::{SimDuration, SimTime};
 
 use super::Place;
 use crate::satellite_links::SatelliteLinks;
-use crate::scenario::{Direction, LinkSpec, Scenario, ScenarioSpec};
+use crate::scenario::{
+    Direction, LinkSpec, SatelliteSpec, Scenario, ScenarioSpec, default_queue, satellite_capacity,
+};
 
 /// How often delay and rate may be updated in a run; each time takes a row and work.
 const MOST_STEPS: u64 = 10_000_000;
@@ -15,6 +17,9 @@ const STEP: SimDuration = SimDuration::from_secs(10);
 /// Refuses a link through the constellation that also has a channel, or no constellation to lead through.
 pub(super) fn link(spec: &ScenarioSpec, link: &LinkSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let either = "either `channel` or `constellation`";
+    if spec.constellation.as_ref().is_some_and(|constellation| constellation.satellite.is_some()) {
+        without_queue(link, at)?;
+    }
     if link.channel.is_some() {
         return Err(at
             .key("channel")
@@ -37,6 +42,50 @@ pub(super) fn link(spec: &ScenarioSpec, link: &LinkSpec, at: &Place<'_>) -> Resu
     Ok(())
 }
 
+/// Refuses what a link over satellites with queues cannot have: a queue of its own, and a channel, which may be a trace.
+fn without_queue(link: &LinkSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    let forward = at.key(Direction::Forward.key());
+    let backward = at.key(Direction::Backward.key());
+    let ways = [
+        (*at, link.queue != default_queue(), link.channel.is_some()),
+        (forward, link.forward.queue.is_some(), link.forward.channel.is_some()),
+        (backward, link.backward.queue.is_some(), link.backward.channel.is_some()),
+    ];
+    for (at, queue, channel) in ways {
+        if queue {
+            let error = at.key("queue").error(
+                "is given, but packets of this link wait in the queues of satellites (`constellation.satellite`)",
+            );
+            let allowed = "no `queue`, as `constellation.satellite.queue` takes its place, or no `constellation.satellite`";
+            return Err(error.allowed(allowed));
+        }
+        if channel {
+            let error = at.key("channel").error(
+                "is given for a link over satellites with queues (`constellation.satellite`), which need a rate, not a trace",
+            );
+            return Err(error.allowed("a `rate`, or a budget of the link's `constellation`"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the limit of the queues of satellites, once all links are known to be sound.
+fn satellite_queue(
+    scenario: &Scenario,
+    spec: &SatelliteSpec,
+    at: &Place<'_>,
+) -> Result<(), SpecError> {
+    for direction in Direction::BOTH {
+        let capacity = satellite_capacity(&scenario.spec, &scenario.folder, &spec.queue, direction);
+        let place = at.key("queue");
+        capacity.map_err(|fault| match place.value {
+            Some(value) => fault.at(value, &place.at),
+            None => place.at.missing(fault.problem).allowed(fault.allowed),
+        })?;
+    }
+    Ok(())
+}
+
 /// Checks that there is a constellation as described, and that every link has a way through it at some time.
 pub(super) fn check(scenario: &Scenario, root: &Place<'_>) -> Result<(), SpecError> {
     let spec = &scenario.spec;
@@ -46,6 +95,9 @@ pub(super) fn check(scenario: &Scenario, root: &Place<'_>) -> Result<(), SpecErr
     if longest.as_nanos() / constellation.step.as_nanos() > MOST_STEPS {
         let error = at.key("step").error(format!("occurs more than {MOST_STEPS} times in the run"));
         return Err(error.allowed("a longer time"));
+    }
+    if let Some(satellite) = &constellation.satellite {
+        satellite_queue(scenario, satellite, &at.key("satellite"))?;
     }
     let fault = |fault: Fault| match root.value {
         Some(value) => fault.at(value, &At::ROOT),

@@ -111,10 +111,16 @@ impl Network {
             let (packets, bytes) = self.packets_in(direction);
             let names = self.observer.names();
             let (name, table) = (&names.directions[direction], &names.links[direction.link()]);
+            let shares = self.transmitters.as_ref().is_some_and(|shared| shared.serve(direction));
+            let queue = if shares {
+                "constellation.satellite.queue".to_owned()
+            } else {
+                format!("links.{table}.queue")
+            };
             Kept {
                 bytes,
                 what: format!("{} packets in link `{name}`", number(packets as f64)),
-                advice: format!("a limit for `links.{table}.queue`, a shorter delay"),
+                advice: format!("a limit for `{queue}`, a shorter delay"),
             }
         });
         let tables = Kept {

@@ -6,7 +6,7 @@ use leobench_transport::Outbox;
 use rustc_hash::FxHashMap;
 use typed_index_collections::{TiSlice, TiVec};
 
-use super::{EndParts, FlowParts, LinkParts, NetworkBuilder};
+use super::{EndParts, FlowParts, LinkParts, NetworkBuilder, Sharing};
 use crate::ledger::FlowLedger;
 use crate::network::bounds::InstantWatch;
 use crate::network::forwarding::{Forwarding, MOST_LINKS, MOST_NODES, Nat, idle_directions};
@@ -14,6 +14,7 @@ use crate::network::handover::Forecaster;
 use crate::network::observe::{LinkView, NetworkEvent, Observer, ObserverParts, StallWatch};
 use crate::network::packets::PacketStore;
 use crate::network::schedule::{Census, Entity, Schedule};
+use crate::network::transmitters::SharedTransmitters;
 use crate::network::{ChannelSlot, EndpointSlot, FlowSlot, Network, NetworkError};
 use crate::record::Names;
 use crate::routes::Edge;
@@ -82,7 +83,10 @@ impl NetworkBuilder {
         let views = self.directions.iter().map(|parts| LinkView::new(&parts.config)).collect();
         let nats = nats(self.nodes.len(), self.nats);
         let egress_at = egress_at(self.nodes.len(), &self.ports);
-        let directions = links(self.directions, &self.channels, !self.topologies.is_empty());
+        let mut directions = links(self.directions, &self.channels, !self.topologies.is_empty());
+        let transmitters = self.sharing.map(|Sharing { links, causes, factory }| {
+            SharedTransmitters::new(factory, causes, &links, &mut directions)
+        });
         let flows = Flows::new(self.flows, &self.nodes);
         let census = Census {
             topologies: self.topologies.len(),
@@ -112,6 +116,7 @@ impl NetworkBuilder {
             forecasters: forecasters.collect(),
             channels: self.channels,
             directions,
+            transmitters,
             forwarding,
             nats,
             flows: flows.slots,

@@ -8,14 +8,14 @@ mod assembly;
 use std::net::IpAddr;
 
 use leobench_base::{DirectionId, FlowId, LinkId, NodeId, PortId, Protocol, SimDuration, SimTime};
-use leobench_link::{Channel, LinkConfig};
+use leobench_link::{Causes, Channel, LinkConfig};
 use leobench_transport::Endpoint;
 use typed_index_collections::TiVec;
 
-use super::ChannelSlot;
 use super::application::Application;
 use super::forwarding::Forwarding;
 use super::observe::StallWatch;
+use super::{ChannelSlot, QueueFactory};
 use crate::capture::Captures;
 use crate::ledger::FlowLedger;
 use crate::limits::LimitsSpec;
@@ -38,10 +38,18 @@ pub struct NetworkBuilder {
     sink: Box<dyn TableSink>,
     handovers: Vec<String>,
     satellites: Vec<String>,
+    sharing: Option<Sharing>,
     ends_outside: bool,
     captures: Option<Captures>,
     limits: LimitsSpec,
     warm_up: SimTime,
+}
+
+/// Links that share the transmitters of satellites, and the queues of those.
+struct Sharing {
+    links: Vec<LinkId>,
+    causes: Causes,
+    factory: QueueFactory,
 }
 
 struct LinkParts {
@@ -94,6 +102,7 @@ impl Default for NetworkBuilder {
             sink: Box::new(Nowhere),
             handovers: Vec::new(),
             satellites: Vec::new(),
+            sharing: None,
             ends_outside: false,
             captures: None,
             limits: LimitsSpec::DEFAULT,
@@ -131,6 +140,14 @@ impl NetworkBuilder {
     /// Names the satellites of a constellation, in the order of their numbers.
     pub fn satellites(&mut self, names: Vec<String>) {
         self.satellites = names;
+    }
+
+    /// Gives each satellite that serves any of these links one transmitter and one queue per direction, in place of the links' own;
+    /// `factory` builds the queues, which drop and mark for these `causes`. A topology says which satellite serves
+    /// ([`Change::Serve`](crate::topology::Change::Serve)). The queue of a link's configuration is where packets wait while the
+    /// link has no rate.
+    pub fn share_satellites(&mut self, links: &[LinkId], causes: Causes, factory: QueueFactory) {
+        self.sharing = Some(Sharing { links: links.to_vec(), causes, factory });
     }
 
     /// Translates the addresses of what leaves `node` over these links.

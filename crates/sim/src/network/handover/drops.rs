@@ -20,6 +20,9 @@ impl Network {
         direction: DirectionId,
         left: LeftPackets,
     ) -> Result<(), NetworkError> {
+        if self.transmitters.as_ref().is_some_and(|shared| shared.serve(direction)) {
+            self.leave_shared_link(direction, left)?;
+        }
         let out = &mut self.link_output;
         match left {
             LeftPackets::Drain => return Ok(()),
@@ -53,6 +56,9 @@ impl Network {
         direction: DirectionId,
         left: LeftPackets,
     ) -> Result<(), NetworkError> {
+        if self.transmitters.as_ref().is_some_and(|shared| shared.serve(direction)) {
+            return self.end_shared_overlap(direction, left);
+        }
         let after = match left {
             LeftPackets::Drain | LeftPackets::Forward => AfterOverlap::Drain,
             LeftPackets::Deliver => AfterOverlap::DropWaiting(Cause::HANDOVER),

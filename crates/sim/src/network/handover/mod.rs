@@ -54,6 +54,7 @@ impl Network {
             moved |= matches!(change, Change::Attach { .. });
             self.apply(number, change)?;
         }
+        self.settle_all()?;
         self.changes = changes;
         Ok(moved)
     }
@@ -89,6 +90,11 @@ impl Network {
                     })
                 })
             }
+            Change::Serve { link, satellite, left, overlaps } => {
+                link.directions().into_iter().try_for_each(|direction| {
+                    self.assign_satellite(direction, satellite, left, overlaps)
+                })
+            }
             Change::BeginOverlap { link } => link
                 .directions()
                 .into_iter()
@@ -108,6 +114,7 @@ impl Network {
     fn offer(&mut self, direction: DirectionId, state: &ChannelState) -> Result<(), NetworkError> {
         let was_up = self.observer.is_up(direction);
         self.directions[direction].set_channel(self.now, state, &mut self.link_output);
+        self.settle(direction)?;
         self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
         self.observer.emit(self.now, NetworkEvent::Channel { direction, state })?;
         self.deliver(direction)?;

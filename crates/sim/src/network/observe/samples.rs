@@ -1,7 +1,7 @@
 //! Samples at regular times, and the end of the warm-up.
 
 use leobench_base::{Bytes, DirectionId, FlowId, SimTime};
-use leobench_link::Link;
+use leobench_link::{Backlog, Link};
 use leobench_transport::Endpoint;
 use typed_index_collections::{TiSlice, TiVec};
 
@@ -9,11 +9,12 @@ use super::{FlowState, Observer};
 use crate::record::SinkError;
 
 impl Observer {
-    /// Takes the samples due at `now`; `senders` in the order of the flows.
+    /// Takes the samples due at `now`; `shared` are the names and backlogs of shared transmitters, `senders` in the order of the flows.
     pub(in crate::network) fn sample<'e>(
         &mut self,
         now: SimTime,
         directions: &TiSlice<DirectionId, Link>,
+        shared: impl Iterator<Item = (&'e str, Backlog)>,
         senders: impl Iterator<Item = &'e (dyn Endpoint + 'static)>,
     ) -> Result<(), SinkError> {
         if now < self.next_sample {
@@ -30,6 +31,9 @@ impl Observer {
                 let bits = link.counters(now).capacity_bits;
                 self.recorder.opportunities(now, number, Bytes::new((bits / 8) as u64))?;
             }
+        }
+        for (name, backlog) in shared {
+            self.recorder.queue_named(now, name, backlog)?;
         }
         for (flow, sender) in senders.enumerate() {
             self.sample_flow(now, flow.into(), sender)?;

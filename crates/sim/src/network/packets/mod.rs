@@ -94,6 +94,9 @@ impl Network {
             let (meta, event) = (&packet.meta, PacketEvent::Enqueue);
             self.observer.emit(self.now, NetworkEvent::Packet { direction, meta, event })?;
         }
+        if self.transmitters.as_ref().is_some_and(|shared| shared.serve(direction)) {
+            return self.enter_shared(direction, packet);
+        }
         self.directions[direction].enqueue(self.now, packet, &mut self.link_output);
         self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
         // At the very instant this packet comes in, another one may reach the far end.

@@ -6,7 +6,7 @@ mod wake;
 use leobench_base::{DirectionId, EndpointId, FlowId, SimTime};
 
 use ready::ReadySet;
-use wake::WakeHeap;
+pub(in crate::network) use wake::WakeHeap;
 
 /// Something that wants to be woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(super) enum Entity {
     Topology(usize),
     /// A channel, by its number.
     Channel(usize),
+    /// The transmitters that links share.
+    Transmitters,
     /// A link in one direction.
     Direction(DirectionId),
     /// The applications of a flow.
@@ -55,12 +57,13 @@ pub(super) struct Schedule {
     now: SimTime,
     /// Those that are due now, by number. What the heaps say of them is no earlier, and set anew when they are done.
     ready: ReadySet,
-    /// Topologies, channels and links.
+    /// Topologies, channels, shared transmitters and links.
     network: WakeHeap,
     /// Applications, forecasts, endpoints and the observer.
     ends: WakeHeap,
     /// The first number of each class after the first.
     channels: usize,
+    transmitters: usize,
     directions: usize,
     flows: usize,
     forecasts: usize,
@@ -72,7 +75,8 @@ impl Schedule {
     /// Nobody wants to be woken.
     pub(super) fn new(census: Census) -> Self {
         let channels = census.topologies;
-        let directions = channels + census.channels;
+        let transmitters = channels + census.channels;
+        let directions = transmitters + 1;
         let flows = directions + census.directions;
         let forecasts = flows + census.flows;
         let endpoints = forecasts + 1;
@@ -83,6 +87,7 @@ impl Schedule {
             network: WakeHeap::new(flows),
             ends: WakeHeap::new(observer + 1 - flows),
             channels,
+            transmitters,
             directions,
             flows,
             forecasts,
@@ -107,6 +112,7 @@ impl Schedule {
         let number = match entity {
             Entity::Topology(number) => number,
             Entity::Channel(number) => self.channels + number,
+            Entity::Transmitters => self.transmitters,
             Entity::Direction(direction) => self.directions + direction.index(),
             Entity::Application(flow) => self.flows + flow.index(),
             Entity::Forecasts => self.forecasts,
@@ -140,6 +146,8 @@ impl Schedule {
             Entity::Application((number - self.flows).into())
         } else if number >= self.directions {
             Entity::Direction((number - self.directions).into())
+        } else if number >= self.transmitters {
+            Entity::Transmitters
         } else if number >= self.channels {
             Entity::Channel(number - self.channels)
         } else {
@@ -183,10 +191,11 @@ mod tests {
         Census { topologies: 1, channels: 1, directions: 2, flows: 2, endpoints: 2 };
 
     /// By number.
-    fn entities() -> [Entity; 10] {
+    fn entities() -> [Entity; 11] {
         [
             Entity::Topology(0),
             Entity::Channel(0),
+            Entity::Transmitters,
             Entity::Direction(0.into()),
             Entity::Direction(1.into()),
             Entity::Application(0.into()),
@@ -233,6 +242,7 @@ mod tests {
             Entity::Topology(0),
             Entity::Channel(0),
             Entity::Channel(1),
+            Entity::Transmitters,
             Entity::Direction(0.into()),
             Entity::Direction(2.into()),
             Entity::Application(0.into()),

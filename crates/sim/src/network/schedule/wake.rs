@@ -16,7 +16,7 @@ const NOWHERE: u32 = u32::MAX;
 /// early one: neither make others more expensive. A time that becomes later, as that of a retransmission timer does with every
 /// acknowledgement, is only noted: the heap keeps the earlier one, and learns of it when that comes to the top.
 #[derive(Clone, Debug)]
-pub(super) struct WakeHeap {
+pub(in crate::network) struct WakeHeap {
     /// In level order, the earliest first: no node comes after its children. No time is later than that of its entity, and the
     /// first is equal.
     heap: Vec<Wake>,
@@ -49,13 +49,18 @@ impl Wake {
 
 impl WakeHeap {
     /// `entities` entities, none of which wants to be woken.
-    pub(super) fn new(entities: usize) -> Self {
+    pub(in crate::network) fn new(entities: usize) -> Self {
         let slot = Slot { time: SimTime::MAX, place: NOWHERE };
         Self { heap: Vec::new(), slots: vec![slot; entities] }
     }
 
+    /// One more entity, which does not want to be woken.
+    pub(in crate::network) fn grow(&mut self) {
+        self.slots.push(Slot { time: SimTime::MAX, place: NOWHERE });
+    }
+
     /// Replaces the wake-up time of an entity; [`SimTime::MAX`] is none.
-    pub(super) fn set(&mut self, entity: usize, time: SimTime) {
+    pub(in crate::network) fn set(&mut self, entity: usize, time: SimTime) {
         let slot = &mut self.slots[entity];
         let before = std::mem::replace(&mut slot.time, time);
         let place = slot.place as usize;
@@ -88,7 +93,7 @@ impl WakeHeap {
 
     /// The earliest wake-up and whose it is; [`SimTime::MAX`] and no entity's number if there is none.
     #[inline]
-    pub(super) fn first(&self) -> (SimTime, usize) {
+    pub(in crate::network) fn first(&self) -> (SimTime, usize) {
         let none = (SimTime::MAX, NOWHERE as usize);
         self.heap.first().map_or(none, |wake| (wake.time, wake.entity as usize))
     }

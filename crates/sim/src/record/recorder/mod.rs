@@ -250,6 +250,23 @@ impl Recorder {
         self.tables.append(Table::Queues, row)
     }
 
+    /// A sample of the queue of a shared transmitter.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn queue_named(
+        &mut self,
+        now: SimTime,
+        name: &str,
+        backlog: Backlog,
+    ) -> Result<(), SinkError> {
+        if !self.settings.series {
+            return Ok(());
+        }
+        let row = [now.into(), name.into(), backlog.bytes.into(), backlog.packets.into()];
+        self.tables.append(Table::Queues, row)
+    }
+
     /// A sample of what the delivery opportunities of a link that a trace serves have offered so far.
     ///
     /// # Errors

@@ -49,6 +49,7 @@ pub(super) fn build(
         names,
         stations,
         warnings,
+        queues: spec.satellite.is_some(),
     })
 }
 

@@ -86,7 +86,8 @@ pub(super) fn build(
                     cycle + phase.within(cycle, &rng.child("chain"))
                 }
             };
-            let satellites = ChainLinks::new(chain, reading, subflows, gap, phase);
+            let satellites =
+                ChainLinks::new((chain, reading, phase), subflows, gap, spec.satellite.is_none());
             (Kind::Chain(Box::new(satellites)), Vec::new(), Vec::new())
         }
         Satellites::Orbits { constellation, warnings, .. } => {
@@ -112,6 +113,7 @@ pub(super) fn build(
         names,
         stations,
         warnings,
+        queues: spec.satellite.is_some(),
     })
 }
 

@@ -9,6 +9,7 @@ mod satellites;
 use leobench_base::quantity::{Angle, Distance, Elevation};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
 use leobench_base::{DurationDistribution, SimDuration};
+use leobench_link::QueueSpec;
 use leobench_orbit::{Epoch, PolicySpec};
 
 pub(crate) use hypatia::fault as hypatia_fault;
@@ -18,6 +19,7 @@ pub use places::{GatewaySpec, TerminalSpec};
 pub(crate) use satellites::text_of;
 pub use satellites::{Satellites, SatellitesModel, SatellitesSpec};
 
+use super::link::default_queue;
 use crate::topology::LeftPackets;
 
 leobench_base::spec! {
@@ -49,14 +51,26 @@ leobench_base::spec! {
         /// the link. New ones go over the new satellite.
         pub overlap: DurationDistribution = DurationDistribution::fixed(SimDuration::ZERO),
         /// Fate of packets that are in flight at a handover, or at the end of its overlap. By default all arrive; those
-        /// in queues take the new satellite.
+        /// in queues take the new satellite, or are still sent by the old one if satellites have queues (`satellite`).
         pub old_packets: LeftPackets = LeftPackets::Drain,
+        /// A queue on each satellite, for all links that it serves; without, each link has its own queue and transmitter.
+        pub satellite: Option<SatelliteSpec>,
         /// Links between satellites; without them, each satellite needs a gateway in view (bent pipe).
         pub isl: Option<IslSpec>,
         /// Time between two updates of delay and rate. A delay changes by less than 50 us per second.
         pub step: SimDuration = SimDuration::from_millis(100),
         /// Time between two points of an orbit, which are evaluated in full; positions between them are interpolated.
         pub knots: SimDuration = SimDuration::from_secs(60),
+    }
+}
+
+leobench_base::spec! {
+    /// The transmitters of each satellite: one towards gateways, and one towards terminals.
+    ///
+    /// Each sends the packets of all links that the satellite serves one by one, every packet at the rate of its own link.
+    pub struct SatelliteSpec {
+        /// Queue discipline in front of each transmitter.
+        pub queue: QueueSpec = default_queue(),
     }
 }
 
@@ -124,8 +138,8 @@ impl ConstellationSpec {
             );
             return Err(Fault::new("reconfigure_every", problem, allowed));
         }
-        if self.old_packets == LeftPackets::Forward {
-            let allowed = "`drain`, `deliver` or `drop`, because the link keeps its queue";
+        if self.old_packets == LeftPackets::Forward && self.satellite.is_none() {
+            let allowed = "`drain`, `deliver` or `drop`, because the link keeps its queue; or satellites with queues (`satellite`)";
             return Err(Fault::new("old_packets", "is not possible in a constellation", allowed));
         }
         if self.overlap.mean() > 0.0 && self.outage.mean() > 0.0 {
