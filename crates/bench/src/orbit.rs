@@ -43,6 +43,7 @@ fn terminals(count: usize, start: Epoch) -> Vec<Terminal> {
                 start,
                 tree.child("choice").rng(),
             )),
+            apart: None,
             gap: Gap::default(),
             rng: tree.child("gap").rng(),
         }

@@ -35,6 +35,7 @@ fn site(name: &str, latitude: f64, longitude: f64, seed: u64) -> Found {
         observer: Observer::new(place, View::above(Angle::from_degrees(25.0))),
         gateways: Vec::new(),
         policy: Box::new(Starlink::new(StarlinkSpec::default(), start, tree.child("choice").rng())),
+        apart: None,
         gap: Gap::default(),
         rng: tree.child("gap").rng(),
     };

@@ -31,6 +31,8 @@ pub struct Terminal {
     pub gateways: Vec<Observer>,
     /// Its policy.
     pub policy: Box<dyn ServingPolicy>,
+    /// A group of terminals, at one place, that choose different satellites where they can; none for one that chooses by itself.
+    pub apart: Option<usize>,
     /// The cost of its handovers.
     pub gap: Gap,
     /// The random stream from which that cost is drawn.
@@ -90,6 +92,10 @@ pub struct Assignment {
     pub(super) members: Vec<Member>,
     loads: Vec<u32>,
     seen: Vec<Sighting>,
+    /// Those of them that no other terminal of the group uses.
+    free: Vec<Sighting>,
+    /// Satellites that others of the group use.
+    taken: Vec<SatelliteId>,
     handovers: Vec<Handover>,
 }
 
@@ -99,8 +105,16 @@ impl Assignment {
         let loads = vec![0; ephemeris.len()];
         let member = |terminal| Member { terminal, serving: None };
         let members = terminals.into_iter().map(member).collect();
-        let (seen, handovers) = (Vec::new(), Vec::new());
-        Self { ephemeris, grid: SatelliteGrid::default(), members, loads, seen, handovers }
+        Self {
+            ephemeris,
+            grid: SatelliteGrid::default(),
+            members,
+            loads,
+            seen: Vec::new(),
+            free: Vec::new(),
+            taken: Vec::new(),
+            handovers: Vec::new(),
+        }
     }
 
     /// The satellites.
@@ -157,32 +171,58 @@ impl Assignment {
         Ok(&self.handovers)
     }
 
+    /// Collects the satellites that others of a terminal's group use.
+    fn take_note(&mut self, index: usize) {
+        self.taken.clear();
+        let group = self.members[index].terminal.apart;
+        if group.is_none() {
+            return;
+        }
+        let others = self
+            .members
+            .iter()
+            .enumerate()
+            .filter(|(other, member)| *other != index && member.terminal.apart == group);
+        let serving = others.filter_map(|(_, member)| member.serving.as_ref());
+        self.taken.extend(serving.map(|sighting| sighting.satellite));
+    }
+
     fn step(&mut self, index: usize, now: SimTime) {
+        self.take_note(index);
         let Member { terminal, serving } = &mut self.members[index];
         terminal.observer.follow(&self.ephemeris, &self.grid);
         let before = serving.map(|sighting| sighting.satellite);
         *serving = before.and_then(|satellite| terminal.sight(&self.ephemeris, satellite));
-        if serving.is_some() && !terminal.policy.is_due(now) {
+        let usable = serving.map(|sighting| sighting.satellite);
+        let due = usable.is_none() || terminal.policy.is_due(now);
+        let shares = usable.is_some_and(|satellite| self.taken.contains(&satellite));
+        if !due && !shares {
             return;
         }
         terminal.look(&self.ephemeris, &mut self.seen);
-        let usable = serving.map(|sighting| sighting.satellite);
-        let chosen = if self.seen.is_empty() {
-            None
+        let free = if self.taken.is_empty() {
+            &self.seen
         } else {
-            let outlook = Ahead {
-                ephemeris: &self.ephemeris,
-                observer: &terminal.observer,
-                gateways: &terminal.gateways,
-                loads: &self.loads,
-                own: before,
-            };
-            let choice = Choice { now, serving: usable, candidates: &self.seen, outlook: &outlook };
-            terminal.policy.choose(&choice)
+            self.free.clear();
+            let is_free = |sighting: &&Sighting| !self.taken.contains(&sighting.satellite);
+            self.free.extend(self.seen.iter().filter(is_free));
+            &self.free
         };
-        *serving = chosen.and_then(|chosen| {
-            self.seen.iter().find(|sighting| sighting.satellite == chosen).copied()
-        });
+        let Terminal { observer, gateways, policy, .. } = terminal;
+        let (ephemeris, loads) = (&self.ephemeris, &self.loads);
+        let outlook = Ahead { ephemeris, observer, gateways, loads, own: before };
+        let mut choose = |candidates: &[Sighting], serving: Option<SatelliteId>| {
+            if candidates.is_empty() {
+                return None;
+            }
+            let chosen = policy.choose(&Choice { now, serving, candidates, outlook: &outlook })?;
+            candidates.iter().find(|sighting| sighting.satellite == chosen).copied()
+        };
+        let mut chosen = choose(free, usable.filter(|_| !shares));
+        if chosen.is_none() && free.len() < self.seen.len() {
+            chosen = if due { choose(&self.seen, usable) } else { *serving };
+        }
+        *serving = chosen;
         let after = serving.map(|sighting| sighting.satellite);
         if before == after {
             return;

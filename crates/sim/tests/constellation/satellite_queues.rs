@@ -393,3 +393,30 @@ fn connections_complete_over_shared_satellites() {
         "acknowledgements share it too"
     );
 }
+
+/// Two links of a van: together they get C, as both choose the highest satellite, or 2 C apart.
+#[test]
+fn links_apart_get_a_satellite_each() {
+    let both = |apart: &str| {
+        let mut text = format!(
+            "name = \"apart\"\nduration = \"30 s\"\nnodes = {{ van = {{}}, one = {{}}, two = {{}} }}\n\
+             [constellation]\n{}\npolicy = \"highest\"\n{QUEUE}\n",
+            VAN_SKY.replace("\"11.343 deg\" }", &format!("\"11.343 deg\"{apart} }}"))
+        );
+        for server in ["one", "two"] {
+            writeln!(
+                text,
+                "[links.{server}]\nbetween = [\"van\", \"{server}\"]\nconstellation.terminal = \"van\"\n\
+                 rate = \"10 Mbps\"\n[flows.{server}]\ntransport = \"udp\"\nfrom = \"van\"\nto = \"{server}\"\n\
+                 source = {{ kind = \"cbr\", size = \"972 B\", rate = \"12 Mbps\" }}"
+            )
+            .unwrap();
+        }
+        let outcome = run(&scenario(&text), 1);
+        let flows = ["one", "two"].map(|flow| arrived(&outcome, flow, SECOND, 30 * SECOND));
+        flows[0] + flows[1]
+    };
+    // A packet may be on its way between satellites whose delays differ.
+    assert!(both("").abs_diff(29 * 1_250) < 20, "{}", both(""));
+    assert!(both(", apart = true").abs_diff(2 * 29 * 1_250) < 20, "{}", both(", apart = true"));
+}

@@ -23,6 +23,7 @@ fn terminal(latitude: f64, policy: Box<dyn ServingPolicy>) -> Terminal {
         observer,
         gateways: Vec::new(),
         policy,
+        apart: None,
         gap: Gap { outage, overlap },
         rng: RngTree::new(1).rng(),
     }
@@ -186,4 +187,45 @@ fn on_a_bent_pipe_a_gateway_sees_the_serving_satellite_too() {
         differs += u32::from(bent.satellite != free.satellite);
     }
     assert!(differs > 100, "{differs}");
+}
+
+/// Two links of one terminal under a ring of 18 satellites, of which the terminal sees one or two at a time.
+#[test]
+fn links_of_a_terminal_share_a_satellite_only_if_there_is_no_other() {
+    let start = Epoch::parse("2024-07-15").unwrap();
+    for name in ["closest", "highest", "longest", "sticky", "least_loaded", "starlink"] {
+        let shell = Shell::delta("ring", 1_200.0, 0.0, 1, 18);
+        let constellation = Constellation::of_shells(&[shell], start, false);
+        let ephemeris = Ephemeris::new(constellation, start, SPACING).unwrap();
+        // Away from the equator, so that no satellite is on the arc of the geostationary ones.
+        let json = if name == "starlink" {
+            r#"{"kind": "starlink", "exclusion": "1 deg"}"#.to_owned()
+        } else {
+            format!("\"{name}\"")
+        };
+        let link = |apart| Terminal { apart, ..terminal(2.0, policy(&json)) };
+        let links = vec![link(Some(0)), link(Some(0)), link(None)];
+        let mut assignment = Assignment::new(ephemeris, links);
+        let (mut alone, mut several, mut changes) = (0, 0, 0);
+        for second in 0..7_200 {
+            let handovers = assignment.advance(at(second)).unwrap();
+            changes += handovers.iter().filter(|it| it.terminal.index() < 2).count();
+            let mut seen = Vec::new();
+            let observer = assignment.observer(TerminalId::from(0));
+            observer.look(assignment.ephemeris(), &mut seen);
+            let serving = |link: usize| {
+                assignment.serving(TerminalId::from(link)).map(|sighting| sighting.satellite)
+            };
+            let [first, second, _] = [0, 1, 2].map(serving);
+            assert!(first.is_some() && second.is_some(), "{name}");
+            if seen.len() == 1 {
+                alone += 1;
+                assert_eq!(first, second, "{name}");
+            } else {
+                several += 1;
+                assert_ne!(first, second, "{name}");
+            }
+        }
+        assert!(alone > 1_000 && several > 1_000 && changes > 20, "{name}: {alone} {several}");
+    }
 }

@@ -30,6 +30,7 @@ fn handovers_of_starlink_are_on_its_grid() {
             observer: observer.clone(),
             gateways: Vec::new(),
             policy: Box::new(policy),
+            apart: None,
             gap: Gap::default(),
             rng: tree.child("gap").rng(),
         };

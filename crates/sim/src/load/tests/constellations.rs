@@ -195,7 +195,7 @@ fn settings_that_do_not_fit() {
             "old_packets",
             "\"forward\"",
             "is not possible in a constellation",
-            "`drain`, `deliver` or `drop`, because the link keeps its queue",
+            "`drain`, `deliver` or `drop`, because the link keeps its queue; or satellites with queues (`satellite`)",
         ),
         (
             "reconfigure_every",
@@ -207,6 +207,93 @@ fn settings_that_do_not_fit() {
         let expected = format!("constellation.{key} = {value}: {problem}; allowed: {allowed}");
         refused("start = ", &format!("{key} = {value}\nstart = "), &expected);
     }
+}
+
+/// Satellites with queues leave none to links, and need rates.
+#[test]
+fn queues_of_satellites_take_the_place_of_those_of_links() {
+    let with = |link: &str, satellite: &str| {
+        SKY.replace("start = ", &format!("satellite = {satellite}\nstart = "))
+            .replace("rate = \"10 Mbps\"\n", &format!("{link}\n"))
+    };
+    let rate = "rate = \"10 Mbps\"";
+    let fifo = r#"{ queue = { kind = "fifo", limit = "100 kB" } }"#;
+    for sound in [fifo, "{}", r#"{ queue = "fq_codel" }"#] {
+        let scenario = load_text(&with(rate, sound), &[]).unwrap();
+        let text = serde_json::to_string(&scenario.write()).unwrap();
+        let folder = PathBuf::from(".");
+        let source = Source { file: "written.json", text: &text, syntax: Syntax::Json, folder };
+        assert_eq!(
+            load(&source, &[]).unwrap(),
+            scenario,
+            "what was written has the link's default"
+        );
+    }
+    let queue = "is given, but packets of this link wait in the queues of satellites (`constellation.satellite`); \
+                 allowed: no `queue`, as `constellation.satellite.queue` takes its place, or no `constellation.satellite`";
+    let channel = "is given for a link over satellites with queues (`constellation.satellite`), which need a rate, not \
+                   a trace; allowed: a `rate`, or a budget of the link's `constellation`";
+    let trace = r#"{ kind = "trace", file = "none" }"#;
+    for (link, place, expected) in [
+        (format!("{rate}\nqueue = \"codel\""), r#"queue = "codel""#.to_owned(), queue),
+        (format!("{rate}\nforward.queue = \"pie\""), r#"forward.queue = "pie""#.to_owned(), queue),
+        (
+            format!("{rate}\nbackward.queue = \"fifo\""),
+            r#"backward.queue = "fifo""#.to_owned(),
+            queue,
+        ),
+        (format!("channel = {trace}"), format!("channel = {trace}"), channel),
+        (
+            format!("{rate}\nbackward.channel = {trace}"),
+            format!("backward.channel = {trace}"),
+            channel,
+        ),
+    ] {
+        let error = load_text(&with(&link, fifo), &[]).expect_err(&link);
+        assert_eq!(error, format!("t.toml: links.up.{place}: {expected}"));
+    }
+    for (limit, expected) in [
+        (
+            "\"200 ms\"",
+            "depends on the rate of a link, but a satellite's packets have those of several; allowed: a limit in packets or bytes, or one that names a link",
+        ),
+        ("\"2 packets\"", ""),
+        ("\"0 packets\"", "is zero, so nothing gets through; allowed: a limit above zero"),
+    ] {
+        let loaded = load_text(
+            &with(rate, &format!("{{ queue = {{ kind = \"fifo\", limit = {limit} }} }}")),
+            &[],
+        );
+        match loaded {
+            Ok(_) => assert_eq!(expected, ""),
+            Err(error) => assert_eq!(
+                error,
+                format!("t.toml: constellation.satellite.queue.limit = {limit}: {expected}")
+            ),
+        }
+    }
+    // Without queues on satellites, a link has its own.
+    load_text(
+        &with(&format!("{rate}\nqueue = \"codel\""), "{}").replace("satellite = {}\n", ""),
+        &[],
+    )
+    .unwrap();
+    let forward = with(rate, "{}").replace("start = ", "old_packets = \"forward\"\nstart = ");
+    load_text(&forward, &[]).unwrap();
+}
+
+#[test]
+fn subflows_of_a_chain_have_their_satellites_anyway() {
+    let chain = SKY
+        .replace(SATELLITES, r#"satellites = { chain = "printed" }"#)
+        .replace("longitude = \"-122.31 deg\"", "longitude = \"-122.31 deg\"\napart = true")
+        .replace(LINK, r#"constellation = { terminal = "seattle", subflow = 0 }"#);
+    assert_eq!(
+        load_text(&chain, &[]).unwrap_err(),
+        "t.toml: constellation.terminals.seattle.apart = true: is given together with a `chain`; allowed: no `apart`, \
+         because the subflows of a `chain` define the satellites of its links"
+    );
+    load_text(&chain.replace("apart = true", "apart = false"), &[]).unwrap();
 }
 
 #[test]

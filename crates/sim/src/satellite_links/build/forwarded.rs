@@ -144,7 +144,8 @@ fn place(network: &Network, ephemeris: &Ephemeris, number: usize) -> Result<Eart
     let height = ephemeris.position(SatelliteId::from(0));
     let lowest = ForwardedLinks::lowest_elevation(network, &station.position, height);
     let view = View::above(Angle::from_degrees(lowest));
-    Ok(EarthStation { name: station.name.clone(), track, view, onwards: SimDuration::ZERO })
+    let (name, onwards) = (station.name.clone(), SimDuration::ZERO);
+    Ok(EarthStation { name, track, view, apart: false, onwards })
 }
 
 fn ends_of(

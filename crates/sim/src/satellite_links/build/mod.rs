@@ -248,8 +248,10 @@ fn orbits(
         }
         let rng = rng.child("links").child(passage.name);
         let observers = link_gateways.iter().map(|link_gateway| link_gateway.observer.clone());
+        let station = &stations.terminals[passage.terminal];
         terminals.push(Terminal {
-            observer: stations.terminals[passage.terminal].observer(),
+            observer: station.observer(),
+            apart: station.apart.then_some(passage.terminal),
             gateways: if routing.is_some() { Vec::new() } else { observers.collect() },
             policy: policy(spec, stations, passage, &rng)?,
             gap: Gap { outage: spec.outage.clone(), overlap: spec.overlap.clone() },

@@ -159,6 +159,13 @@ impl ConstellationSpec {
         if matches!(self.satellites, SatellitesSpec::Hypatia(_)) {
             return self.check_forwarded();
         }
+        let mut apart = self.terminals.iter().filter(|(_, terminal)| terminal.apart);
+        if let (SatellitesSpec::Chain(_), Some((name, _))) = (&self.satellites, apart.next()) {
+            let allowed =
+                "no `apart`, because the subflows of a `chain` define the satellites of its links";
+            let field = format!("terminals.{name}.apart");
+            return Err(Fault::new(field, "is given together with a `chain`", allowed));
+        }
         if self.terminals.is_empty() {
             return Err(Fault::new("terminals", "is empty", "at least one terminal"));
         }

@@ -30,6 +30,8 @@ leobench_base::spec! {
         pub obstructions: Vec<Elevation> = Vec::new(),
         /// Smallest angle to the arc of the geostationary satellites.
         pub arc: Option<Angle>,
+        /// Whether each of its links chooses among the satellites that its other links do not use, if it sees any.
+        pub apart: bool = false,
     }
 }
 
