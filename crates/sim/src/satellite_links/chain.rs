@@ -115,8 +115,8 @@ impl ChainLinks {
         let altitude = self.chain.altitude_m;
         let range_m = (along * along + altitude * altitude).sqrt();
         let elevation_deg = Angle::asin(altitude / range_m).degrees();
-        let shares = |serving: &&Option<usize>| self.divides && **serving == Some(satellite);
-        let sharers = self.serving.iter().filter(shares).count().max(1);
+        let served = self.serving.iter().filter(|serving| **serving == Some(satellite)).count();
+        let sharers = if self.divides { served } else { 1 };
         WayState {
             satellite,
             azimuth_deg: if along < 0.0 { 270.0 } else { 90.0 },

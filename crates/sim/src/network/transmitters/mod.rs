@@ -272,9 +272,9 @@ impl SharedTransmitters {
     /// Takes the queue of a transmitter down that serves nobody and has nothing to send.
     fn retire(&mut self, id: TransmitterId) {
         let station = &mut self.stations[id];
-        let idle = |transmitter: &Box<SharedTransmitter>| transmitter.is_idle();
         if station.links == 0
-            && let Some(transmitter) = station.transmitter.take_if(|it| idle(it))
+            && let Some(transmitter) =
+                station.transmitter.take_if(|transmitter| transmitter.is_idle())
         {
             station.before.add(transmitter.counters());
             self.wakes.set(id.index(), SimTime::MAX);

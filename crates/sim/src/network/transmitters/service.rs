@@ -131,13 +131,11 @@ impl Network {
     /// A shared transmitter ends a transmission, or asks its queue again.
     pub(in crate::network) fn serve_shared(&mut self) -> Result<(), NetworkError> {
         let Some(shared) = &mut self.transmitters else { return Ok(()) };
-        match shared.advance(self.now, &self.directions) {
-            Some(id) => self.pass_on(id),
-            None => {
-                self.wakes.set(Entity::Transmitters, shared.next_wake());
-                Ok(())
-            }
+        if let Some(id) = shared.advance(self.now, &self.directions) {
+            return self.pass_on(id);
         }
+        self.wakes.set(Entity::Transmitters, shared.next_wake());
+        Ok(())
     }
 
     /// Ends the transmission at the transmitter of a stay that is due by now.
