@@ -53,8 +53,10 @@ pub(super) trait Avoidance: Clone + Send {
     /// The window after congestion at `window`.
     fn reduced(&mut self, window: f64, paths: &Self::Paths) -> f64;
 
-    /// Persistent congestion reduced the window to its minimum.
-    fn collapsed(&mut self) {}
+    /// Persistent congestion, found at `at`, reduced the window to its minimum.
+    fn collapsed(&mut self, at: SimTime) {
+        let _ = at;
+    }
 
     /// An undo put this state of before the reduction in the place of `later`.
     fn restored(&mut self, later: &Self) {
@@ -150,8 +152,8 @@ pub(super) struct LossBased<A> {
     minimum: u64,
     state: State<A>,
     undo: Option<State<A>>,
-    /// Whether the window has collapsed since that state.
-    collapsed: bool,
+    /// When the window collapsed since that state, if it did.
+    collapsed: Option<SimTime>,
 }
 
 /// The state that a reduction changes and an undo restores.
@@ -180,7 +182,7 @@ impl<A: Avoidance> LossBased<A> {
             slow_start: SlowStart::new(opening.slow_start, datagram, paced),
             avoidance,
         };
-        Self { minimum, state, undo: None, collapsed: false }
+        Self { minimum, state, undo: None, collapsed: None }
     }
 
     /// RFC 9002 appendix B.6, `OnCongestionEvent`; whether it reduced the window.
@@ -189,7 +191,7 @@ impl<A: Avoidance> LossBased<A> {
             return false;
         }
         self.undo = Some(self.state.clone());
-        self.collapsed = false;
+        self.collapsed = None;
         let reduced = self.state.avoidance.reduced(self.state.exact(), paths) as u64;
         self.state.set_window(reduced.max(self.minimum));
         self.state.ssthresh = Some(self.state.window);
@@ -250,8 +252,8 @@ impl<A: Avoidance> LossBased<A> {
             self.state.set_window(self.minimum);
             self.state.recovery_start = None;
             self.state.recovering = false;
-            self.state.avoidance.collapsed();
-            self.collapsed = true;
+            self.state.avoidance.collapsed(congestion.now);
+            self.collapsed = Some(congestion.now);
         }
     }
 
@@ -269,10 +271,10 @@ impl<A: Avoidance> LossBased<A> {
         if let Some(mut before) = self.undo.take()
             && before.window > self.state.window
         {
-            if self.collapsed {
-                before.avoidance.collapsed();
-            }
             before.avoidance.restored(&self.state.avoidance);
+            if let Some(at) = self.collapsed {
+                before.avoidance.collapsed(at);
+            }
             self.state = before;
         }
     }

@@ -15,6 +15,7 @@ mod rate;
 mod recovery;
 mod round;
 mod slow_start;
+mod upcoming;
 
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
@@ -32,6 +33,7 @@ pub use new_reno::NewRenoSpec;
 pub use olia::OliaSpec;
 pub use per_path::{PerPath, SinglePath};
 pub use phase::PhaseWatch;
+pub use satcp::SatcpSpec;
 pub use slow_start::SlowStartSpec;
 pub use vegas::VegasSpec;
 pub use westwood::WestwoodSpec;
@@ -362,6 +364,11 @@ pub trait CongestionModel {
     fn behaviour(&self) -> Behaviour {
         Behaviour::LOSS_BASED
     }
+
+    /// Whether it works on flows with a forecast only.
+    fn needs_forecast(&self) -> bool {
+        false
+    }
 }
 
 leobench_base::kinds! {
@@ -379,6 +386,7 @@ leobench_base::kinds! {
         Olia(mod olia::OliaSpec) = "olia",
         Balia(mod balia::BaliaSpec) = "balia",
         Wvegas(mod wvegas::WvegasSpec) = "wvegas",
+        Satcp(mod satcp::SatcpSpec) = "satcp",
     }
     refuses {
         // Abdelsalam et al., "TCP Wave over Linux", Computer Networks 184 (2021) describe it; a patched kernel implements it.

@@ -31,7 +31,7 @@ impl CongestionModel for CubicSpec {
 
 /// The variables of RFC 9438 section 4.1.2 that outlive a congestion avoidance stage.
 #[derive(Clone, Debug)]
-struct Cubic {
+pub(super) struct Cubic {
     datagram: f64,
     /// C in bytes per cubic second.
     c: f64,
@@ -80,6 +80,11 @@ impl Curve {
         }
     }
 
+    /// The same curve with its plateau reached in `share` of the time.
+    fn shortened(self, share: f64) -> Self {
+        Self { k: self.k * share, ..self }
+    }
+
     fn window(&self, t: f64) -> f64 {
         let from_k = t - self.k;
         self.c * from_k * from_k * from_k + self.plateau
@@ -87,7 +92,7 @@ impl Curve {
 }
 
 impl Cubic {
-    fn new(spec: &CubicSpec, datagram: Bytes) -> Self {
+    pub fn new(spec: &CubicSpec, datagram: Bytes) -> Self {
         let datagram = datagram.get() as f64;
         // RFC 9438 section 4.3: the average window is then that of Reno.
         let alpha = 3.0 * (1.0 - spec.beta) / (1.0 + spec.beta);
@@ -103,15 +108,11 @@ impl Cubic {
             stage: None,
         }
     }
-}
 
-impl Avoidance for Cubic {
-    type Paths = ();
-
-    /// RFC 9438 sections 4.2 to 4.5.
-    fn growth(&mut self, window: f64, acked: &Acked, (): &()) -> f64 {
+    /// RFC 9438 sections 4.2 to 4.5. A stage that begins here has `k_share` of the K of figure 2.
+    pub fn growth_with(&mut self, window: f64, acked: &Acked, k_share: f64) -> f64 {
         let stage = self.stage.get_or_insert_with(|| Stage {
-            curve: Curve::new(self.c, window, self.w_max),
+            curve: Curve::new(self.c, window, self.w_max).shortened(k_share),
             epoch: acked.now,
             accounted: acked.now,
             cwnd_epoch: window,
@@ -135,6 +136,25 @@ impl Avoidance for Cubic {
         }
     }
 
+    /// K in seconds and the plateau of the stage under way.
+    #[cfg(test)]
+    pub fn aim(&self) -> Option<(f64, f64)> {
+        self.stage.as_ref().map(|stage| (stage.curve.k, stage.curve.plateau))
+    }
+
+    /// Ends the stage. The next one aims at the same `W_max`.
+    pub fn end_stage(&mut self) {
+        self.stage = None;
+    }
+}
+
+impl Avoidance for Cubic {
+    type Paths = ();
+
+    fn growth(&mut self, window: f64, acked: &Acked, (): &()) -> f64 {
+        self.growth_with(window, acked, 1.0)
+    }
+
     /// RFC 9438 sections 4.6 and 4.7.
     fn reduced(&mut self, window: f64, (): &()) -> f64 {
         let shrinking = self.w_max.is_some_and(|w_max| window < w_max);
@@ -149,9 +169,9 @@ impl Avoidance for Cubic {
     }
 
     /// RFC 9438 section 4.8: the next stage starts on the plateau.
-    fn collapsed(&mut self) {
+    fn collapsed(&mut self, _at: SimTime) {
         self.w_max = None;
-        self.stage = None;
+        self.end_stage();
     }
 
     /// RFC 9438 sections 4.2 and 5.8: such time MUST NOT count as elapsed.

@@ -356,6 +356,9 @@ fn specifications_read_back_and_refuse_what_cannot_be() {
         ("wvegas", "total_alpha", number(0.0)),
         ("wvegas", "initial_alpha", number(11.0)),
         ("wvegas", "gamma", number(-1.0)),
+        ("satcp", "duration", word("0 s")),
+        ("satcp", "k_divisor", number(0.9)),
+        ("satcp", "beta", number(1.0)),
     ] {
         let mut table = Table::new();
         table.insert("kind", Value::String(kind.into()));

@@ -1,6 +1,6 @@
 mod averages;
 pub(super) mod bbr;
-mod conformance;
+pub(super) mod conformance;
 mod coupled;
 pub(super) mod flow;
 mod growth;
@@ -9,6 +9,7 @@ mod network;
 mod throughput;
 
 use super::*;
+use crate::endpoint::HandoverForecast;
 
 fn newreno() -> NewRenoSpec {
     NewRenoSpec::default()
@@ -41,4 +42,15 @@ pub(super) fn context() -> CongestionContext<'static> {
         paced: false,
         plugins: Plugins::NONE,
     }
+}
+
+/// An instant in milliseconds.
+pub(super) fn at(millis: u64) -> SimTime {
+    SimTime::ZERO + SimDuration::from_millis(millis)
+}
+
+/// A forecast of the first path that names a handover at this millisecond, or none.
+pub(super) fn handover_forecast(millis: Option<u64>) -> Forecast {
+    let handover = millis.map(|millis| HandoverForecast { from: at(millis), until: at(millis) });
+    Forecast { path: PathId(0), at: SimTime::ZERO, base_rtt: None, bottleneck: None, handover }
 }
