@@ -8,6 +8,7 @@ mod delivery_rate;
 mod filter;
 mod forecast_window;
 mod full_pipe;
+mod kalman;
 mod loss_based;
 mod per_path;
 mod phase;
@@ -27,6 +28,7 @@ pub use cubic::CubicSpec;
 pub use elastic::ElasticSpec;
 pub use forecast_window::ForecastWindow;
 pub use hybla::HyblaSpec;
+pub use leocc::LeoccSpec;
 pub use lia::LiaSpec;
 pub use loss_based::Opening;
 pub use new_reno::NewRenoSpec;
@@ -387,6 +389,7 @@ leobench_base::kinds! {
         Balia(mod balia::BaliaSpec) = "balia",
         Wvegas(mod wvegas::WvegasSpec) = "wvegas",
         Satcp(mod satcp::SatcpSpec) = "satcp",
+        Leocc(mod leocc::LeoccSpec) = "leocc",
     }
     refuses {
         // Abdelsalam et al., "TCP Wave over Linux", Computer Networks 184 (2021) describe it; a patched kernel implements it.

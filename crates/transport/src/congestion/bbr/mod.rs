@@ -4,13 +4,17 @@
 
 mod aggregation;
 mod policer;
+mod variant;
 mod window;
+
+pub(super) use self::variant::Variant;
 
 use leobench_base::spec::{Fault, Range, Whole};
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
 
 use self::aggregation::Aggregation;
 use self::policer::Policer;
+use self::variant::Version1;
 use super::delivery_rate::DeliveryRate;
 use super::filter::WindowedMax;
 use super::full_pipe::FullPipe;
@@ -22,10 +26,13 @@ use super::{
     AckEnd, Acked, Behaviour, Congestion, CongestionContext, CongestionControl, CongestionModel,
     Lost, PerPath, Sent, SinglePath,
 };
+use crate::endpoint::Forecast;
 
+/// Pacing gain of a probe in `ProbeBW`.
+pub(super) const PROBE_GAIN: f64 = 1.25;
 /// Pacing gains of `ProbeBW`, each for a round trip: probe, drain, cruise (the draft's `ProbeBW`; `bbr_pacing_gain` of
 /// Linux).
-const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+const CYCLE: [f64; 8] = [PROBE_GAIN, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Window in packets that keeps a path with delayed acknowledgements busy (`BBRMinPipeCwnd`).
 const MIN_PIPE: u64 = 4;
 /// How far below the estimated bandwidth packets are paced (`bbr_pacing_margin_percent` of Linux: 1 %).
@@ -76,12 +83,23 @@ impl CongestionModel for BbrSpec {
 }
 
 fn per_path(spec: &BbrSpec, rng: &RngTree) -> PerPath<Bbr> {
+    per_path_with(spec, rng, |_| Version1)
+}
+
+/// A controller that runs a variant of BBR on every path by itself, made by `variant` at the time the path opens.
+pub(super) fn per_path_with<V: Variant>(
+    spec: &BbrSpec,
+    rng: &RngTree,
+    variant: impl Fn(SimTime) -> V + Send + 'static,
+) -> PerPath<Bbr<V>> {
     let spec = spec.clone();
-    PerPath::seeded(rng, move |now, datagram, rng| Bbr::new(spec.clone(), now, datagram, rng))
+    PerPath::seeded(rng, move |now, datagram, rng| {
+        Bbr::new(spec.clone(), variant(now), now, datagram, rng)
+    })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     Startup,
     Drain,
     /// At a place in the cycle of gains.
@@ -97,8 +115,9 @@ struct ProbeRtt {
 }
 
 /// BBR on one path. Volumes in bytes.
-struct Bbr {
+pub(super) struct Bbr<V = Version1> {
     spec: BbrSpec,
+    pub variant: V,
     datagram: u64,
     initial_window: u64,
     rng: SimRng,
@@ -129,11 +148,12 @@ struct Bbr {
     policer: Policer,
 }
 
-impl Bbr {
-    fn new(spec: BbrSpec, now: SimTime, datagram: Bytes, rng: SimRng) -> Self {
+impl<V: Variant> Bbr<V> {
+    fn new(spec: BbrSpec, variant: V, now: SimTime, datagram: Bytes, rng: SimRng) -> Self {
         let initial_window = initial_window(spec.initial_window.map(Whole::get), datagram);
         let rate = DeliveryRate::over(spec.high_gain * initial_window as f64, NOMINAL_RTT);
         Self {
+            variant,
             datagram: datagram.get(),
             initial_window,
             rng,
@@ -162,8 +182,19 @@ impl Bbr {
     }
 
     /// The bandwidth estimate: the windowed maximum, unless a policer allows less.
-    fn bandwidth(&self) -> DeliveryRate {
+    pub fn bandwidth(&self) -> DeliveryRate {
         self.policer.rate().unwrap_or_else(|| self.bandwidth.get())
+    }
+
+    /// `RTprop`, if there is a sample.
+    #[cfg(test)]
+    pub fn min_rtt(&self) -> Option<SimDuration> {
+        self.min_rtt
+    }
+
+    /// The bandwidth that rate and window follow.
+    fn target_bandwidth(&self) -> DeliveryRate {
+        self.variant.bandwidth().unwrap_or_else(|| self.bandwidth())
     }
 
     fn pacing_gain(&self) -> f64 {
@@ -171,6 +202,7 @@ impl Bbr {
             Mode::Startup => self.spec.high_gain,
             Mode::Drain => 1.0 / self.spec.high_gain,
             Mode::ProbeBandwidth(_) if self.policer.rate().is_some() => 1.0,
+            Mode::ProbeBandwidth(0) => self.variant.probe_gain(),
             Mode::ProbeBandwidth(place) => CYCLE[place],
             Mode::ProbeRtt => 1.0,
         }
@@ -189,6 +221,7 @@ impl Bbr {
         if self.round.update(sample, self.sampler.delivered()) {
             self.conserving = false;
         }
+        self.variant.on_sample(sample, self.round.begins, self.mode);
         if self.spec.policer_detection {
             let probing = matches!(self.mode, Mode::ProbeBandwidth(_));
             let totals = (self.sampler.delivered(), self.sampler.lost());
@@ -241,6 +274,7 @@ impl Bbr {
     fn check_drain(&mut self, sample: &RateSample) {
         if self.mode == Mode::Startup && self.full_pipe.reached {
             self.mode = Mode::Drain;
+            self.variant.on_full_pipe();
         }
         let drained = sample.in_flight as f64 <= self.inflight(self.bandwidth.get(), 1.0);
         if self.mode == Mode::Drain && drained {
@@ -258,7 +292,7 @@ impl Bbr {
             self.min_rtt = Some(rtt);
             self.min_rtt_at = now;
         }
-        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+        if !self.idle_restart && self.variant.probe_rtt_is_due(expired, self.mode) {
             self.keep_window(self.recovery.is_active());
             self.mode = Mode::ProbeRtt;
             self.probe_rtt.done = None;
@@ -275,22 +309,34 @@ impl Bbr {
         if self.probe_rtt.done.is_some() {
             self.probe_rtt.round_done |= self.round.begins;
             if self.probe_rtt.round_done {
+                if self.variant.replaces_min_rtt() && self.probe_rtt_is_over(sample.now) {
+                    self.min_rtt = sample.rtt.or(self.min_rtt);
+                }
                 self.check_probe_rtt_done(sample.now);
             }
-        } else if sample.in_flight <= MIN_PIPE * self.datagram {
+        } else if sample.in_flight <= self.probe_rtt_window() {
             self.probe_rtt.done = Some(sample.now + self.spec.probe_rtt_duration);
             self.probe_rtt.round_done = false;
             self.round.restart(self.sampler.delivered());
         }
     }
 
+    fn probe_rtt_is_over(&self, now: SimTime) -> bool {
+        self.probe_rtt.done.is_some_and(|done| now > done)
+    }
+
     fn check_probe_rtt_done(&mut self, now: SimTime) {
-        if self.probe_rtt.done.is_none_or(|done| now <= done) {
+        if !self.probe_rtt_is_over(now) {
             return;
         }
         self.min_rtt_at = now;
         self.window = self.window.max(self.prior_window);
-        if self.full_pipe.reached {
+        if let Some(bandwidth) = self.variant.new_startup() {
+            self.mode = Mode::Startup;
+            self.full_pipe = FullPipe::default();
+            self.bandwidth = WindowedMax::new(self.spec.bandwidth_rounds);
+            self.bandwidth.update(self.round.count, bandwidth);
+        } else if self.full_pipe.reached {
             self.enter_probe_bandwidth(now);
         } else {
             self.mode = Mode::Startup;
@@ -298,8 +344,8 @@ impl Bbr {
     }
 
     /// `BBRSetPacingRate`: Startup only ever paces faster.
-    fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = self.bandwidth() * gain * PACING_MARGIN;
+    fn set_pacing_rate(&mut self, bandwidth: DeliveryRate, gain: f64) {
+        let rate = bandwidth * gain * PACING_MARGIN;
         if self.full_pipe.reached || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
@@ -315,7 +361,7 @@ impl Bbr {
     }
 }
 
-impl SinglePath for Bbr {
+impl<V: Variant> SinglePath for Bbr<V> {
     /// `BBRHandleRestartFromIdle`: restarting from idle, at the bandwidth known.
     fn on_sent(&mut self, sent: &Sent) {
         self.sampler.on_sent(sent);
@@ -324,7 +370,7 @@ impl SinglePath for Bbr {
             self.idle_restart = true;
             self.aggregation.restart(sent.now);
             match self.mode {
-                Mode::ProbeBandwidth(_) => self.set_pacing_rate(1.0),
+                Mode::ProbeBandwidth(_) => self.set_pacing_rate(self.bandwidth(), 1.0),
                 Mode::ProbeRtt => self.check_probe_rtt_done(sent.now),
                 Mode::Startup | Mode::Drain => {}
             }
@@ -351,7 +397,8 @@ impl SinglePath for Bbr {
         self.check_full_pipe(&sample);
         self.check_drain(&sample);
         self.update_min_rtt(&sample);
-        self.set_pacing_rate(self.pacing_gain());
+        self.variant.after_sample(&sample, self.min_rtt, self.mode);
+        self.set_pacing_rate(self.target_bandwidth(), self.pacing_gain());
         self.set_window(&sample);
     }
 
@@ -377,6 +424,10 @@ impl SinglePath for Bbr {
         self.recovery.cancel();
         self.recovery_begins = false;
         self.conserving = false;
+    }
+
+    fn on_forecast(&mut self, forecast: &Forecast) {
+        self.variant.on_forecast(forecast);
     }
 
     fn window(&self) -> Bytes {

@@ -6,7 +6,7 @@ use leobench_base::{SimDuration, SimTime};
 use super::super::Congestion;
 use super::super::delivery_rate::DeliveryRate;
 use super::super::rate::RateSample;
-use super::{Bbr, MIN_PIPE, Mode};
+use super::{Bbr, MIN_PIPE, Mode, Variant};
 
 /// Least window in packets after a collapse (RFC 9002 section 7.6.2; Linux leaves one packet more than is in flight).
 const COLLAPSED: u64 = 2;
@@ -17,7 +17,7 @@ const DOUBLE: DeliveryRate = DeliveryRate::from_bps(24e6);
 const BURST: SimDuration = SimDuration::from_millis(1);
 const LARGEST_BURST: f64 = 65_536.0;
 
-impl Bbr {
+impl<V: Variant> Bbr<V> {
     /// The bytes of one of the sender's bursts.
     fn quantum(&self) -> f64 {
         let packet = self.datagram as f64;
@@ -39,6 +39,12 @@ impl Bbr {
         self.min_rtt.map_or(self.initial_window as f64, |min_rtt| gain * (bandwidth * min_rtt))
     }
 
+    /// The bytes that stay in flight in `ProbeRTT`.
+    pub(super) fn probe_rtt_window(&self) -> u64 {
+        let volume = self.volume(self.bandwidth(), self.variant.probe_rtt_share());
+        (volume as u64).max(MIN_PIPE * self.datagram)
+    }
+
     /// The probe is given two packets more, so that it exceeds even a small volume.
     fn with_bursts(&self, volume: f64) -> f64 {
         let probe = if self.mode == Mode::ProbeBandwidth(0) { 2 * self.datagram } else { 0 };
@@ -48,7 +54,7 @@ impl Bbr {
     pub(super) fn set_window(&mut self, sample: &RateSample) {
         self.window = self.window_after(sample);
         if self.mode == Mode::ProbeRtt {
-            self.window = self.window.min(MIN_PIPE * self.datagram);
+            self.window = self.window.min(self.probe_rtt_window());
         }
     }
 
@@ -61,7 +67,7 @@ impl Bbr {
         if self.conserving {
             return self.window.max(sample.in_flight + acked);
         }
-        let mut target = self.volume(self.bandwidth(), self.window_gain());
+        let mut target = self.volume(self.target_bandwidth(), self.window_gain());
         if self.spec.aggregation && self.full_pipe.reached {
             target += self.aggregation.allowance(self.bandwidth());
         }

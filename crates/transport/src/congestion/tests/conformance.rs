@@ -359,6 +359,14 @@ fn specifications_read_back_and_refuse_what_cannot_be() {
         ("satcp", "duration", word("0 s")),
         ("satcp", "k_divisor", number(0.9)),
         ("satcp", "beta", number(1.0)),
+        ("leocc", "every", word("0 s")),
+        ("leocc", "offset", word("15 s")),
+        ("leocc", "lead", word("20 s")),
+        ("leocc", "rtt_window", word("0 s")),
+        ("leocc", "measurement_noise", number(0.0)),
+        ("leocc", "process_noise", number(-1.0)),
+        ("leocc", "probe_rtt_share", number(1.5)),
+        ("leocc", "filtered_probe_gain", number(0.9)),
     ] {
         let mut table = Table::new();
         table.insert("kind", Value::String(kind.into()));
