@@ -8,3 +8,4 @@ mod common;
 mod coupled;
 mod doubts;
 mod overload;
+mod rivals;

@@ -122,7 +122,7 @@ fn every_controller_and_scheduler_uses_unequal_links() {
     let slow = format!("rate = \"5 Mbps\", delay = \"60 ms\", {queue}");
     let controllers = [
         "newreno", "cubic", "westwood", "hybla", "vegas", "elastic", "bbr", "bbr3", "lia", "olia",
-        "balia", "wvegas",
+        "balia", "wvegas", "leocc",
     ];
     let schedulers = ["rr", "fq", "bp", "stbp", "max_delay", "edf", "priority"];
     let controllers = controllers.map(|name| format!("congestion = \"{name}\""));

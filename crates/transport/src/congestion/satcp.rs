@@ -19,7 +19,7 @@ leobench_base::spec! {
         pub lead: SimDuration = SimDuration::from_millis(500),
         /// Length of the window (the paper's `D`).
         pub duration: SimDuration = SimDuration::from_millis(2_300),
-        /// Divisor of K for a stage that begins in the window (RFC 9438 figure 2; the authors' `tcp_cubic.c`: K less eight ninths).
+        /// Divisor of K for a stage that begins in the window (RFC 9438 figure 2; the paper's code: K less eight ninths).
         pub k_divisor: f64 [Range::from(1.0).to(1e6)] = 9.0,
     }
 }

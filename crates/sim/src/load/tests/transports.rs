@@ -396,7 +396,7 @@ fn tcp() {
 fn coupled_controllers() {
     let quic = "transport = \"quic\"";
     let place = "flows.main.transport.congestion";
-    let others = "`newreno`, `cubic`, `westwood`, `hybla`, `vegas`, `elastic`, `bbr`, `bbr3`";
+    let others = "`newreno`, `cubic`, `westwood`, `hybla`, `vegas`, `elastic`, `bbr`, `bbr3`, `satcp`, `leocc`";
     for kind in ["lia", "olia", "balia", "wvegas"] {
         let is = format!("is `{kind}`, which couples the paths of a connection");
         refused(&[

@@ -25,28 +25,28 @@ leobench_base::spec! {
     pub struct LeoccSpec: Default check = LeoccSpec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
         pub initial_window: Option<Whole<2, { u32::MAX }>>,
-        /// Time between two reconfigurations, if the flow has no forecast (the authors' `PERIOD`, Starlink's).
+        /// Time between two reconfigurations, if the flow has no forecast (Lai et al. 2025: `PERIOD`, as in Starlink).
         pub every: SimDuration = SimDuration::from_secs(15),
         /// Offset of that grid: reconfigurations are at `offset` and all multiples of `every` after it. Starlink's are at 12, 27,
-        /// 42 and 57 s of a minute (the authors' `offset`).
+        /// 42 and 57 s of a minute (Lai et al. 2025: `offset`).
         pub offset: SimDuration = SimDuration::from_secs(12),
-        /// Time before a reconfiguration at which the path is measured anew (the authors' 100 ms).
+        /// Time before a reconfiguration at which the path is measured anew (Lai et al. 2025: 100 ms).
         pub lead: SimDuration = SimDuration::from_millis(100),
-        /// Excess of the filtered round-trip time over the minimum from which the filtered bandwidth is used (the authors'
-        /// `min_rtt_fluctuation`; they recommend 5 to 20 ms).
+        /// Excess of the filtered round-trip time over the minimum from which the filtered bandwidth is used (Lai et al. 2025:
+        /// `min_rtt_fluctuation`, from 5 to 20 ms).
         pub min_rtt_fluctuation: SimDuration = SimDuration::from_millis(10),
-        /// Variance that a step adds to the filters' estimates (Q; the authors' `var_Q`). Only its ratio to `measurement_noise`
+        /// Variance that a step adds to the filters' estimates (Q; Lai et al. 2025: `var_Q`). Only its ratio to `measurement_noise`
         /// matters in the long run.
         pub process_noise: f64 [Range::from(0.0).to(1e6)] = 4.0,
-        /// Variance of the filters' measurements (R; the authors' `var_R`).
+        /// Variance of the filters' measurements (R; Lai et al. 2025: `var_R`).
         pub measurement_noise: f64 [Range::above(0.0).to(1e6)] = 4.0,
-        /// Pacing gain of a probe while the filtered bandwidth is used (the authors' 21/20).
+        /// Pacing gain of a probe while the filtered bandwidth is used (Lai et al. 2025: 21/20).
         pub filtered_probe_gain: f64 [Range::from(1.0).to(100.0)] = 1.05,
-        /// Share of the path's volume that stays in flight in `ProbeRTT` (the authors' `leocc_probe_rtt_cwnd_gain`); four packets do
+        /// Share of the path's volume that stays in flight in `ProbeRTT` (Lai et al. 2025: `leocc_probe_rtt_cwnd_gain`); four packets do
         /// in any case.
         pub probe_rtt_share: f64 [Range::from(0.0).to(1.0)] = 0.5,
         /// Fall of the round-trip time in `ProbeRTT`, from the filtered to the latest, from which a new Startup begins with the
-        /// latest bandwidth (the authors' `delta_thresh`).
+        /// latest bandwidth (Lai et al. 2025: `delta_thresh`).
         pub rtt_fall: SimDuration = SimDuration::from_millis(45),
         /// Pacing and window gain of Startup: 2 / ln 2 (as for `bbr`; the draft's `BBRHighGain`).
         pub high_gain: f64 [Range::above(1.0).to(100.0)] = 2.89,
@@ -54,7 +54,7 @@ leobench_base::spec! {
         pub window_gain: f64 [Range::above(1.0).to(100.0)] = 2.0,
         /// Round trips over which the largest sample is the bandwidth (as for `bbr`; `BBR.BtlBwFilterLen`).
         pub bandwidth_rounds: u64 [Range::from(1.0).to(1_000.0)] = 10,
-        /// Age of the minimum at which `ProbeRTT` measures it without a reconfiguration (the authors' `leocc_min_rtt_win_sec`).
+        /// Age of the minimum at which `ProbeRTT` measures it without a reconfiguration (Lai et al. 2025: `leocc_min_rtt_win_sec`).
         pub rtt_window: SimDuration = SimDuration::from_secs(20),
         /// Minimum time in `ProbeRTT` (as for `bbr`; `BBR.ProbeRTTDuration`).
         pub probe_rtt_duration: SimDuration = SimDuration::from_millis(200),
@@ -171,13 +171,15 @@ impl Variant for Leocc {
         self.latest = rate;
     }
 
-    /// The end of `leocc_main`.
+    /// The end of `leocc_main`. Before the first round in `ProbeBW` the filter knows no bandwidth: it is not used then, where the
+    /// authors' window falls to its minimum for a round trip.
     fn after_sample(&mut self, sample: &RateSample, min_rtt: Option<SimDuration>, mode: Mode) {
         if let Some(rtt) = sample.rtt {
             Self::step(&mut self.rtt, &self.spec, rtt.as_secs_f64());
         }
         let usual = min_rtt.map(|rtt| (rtt + self.spec.min_rtt_fluctuation).as_secs_f64());
         self.filtered = usual.is_some_and(|usual| self.rtt.estimate >= usual)
+            && self.bandwidth.estimate > 0.0
             && !self.triggered
             && matches!(mode, Mode::ProbeBandwidth(_));
     }

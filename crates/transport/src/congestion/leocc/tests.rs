@@ -174,6 +174,19 @@ fn the_filtered_bandwidth_is_used_while_a_queue_builds() {
     }
 }
 
+/// A queue during Startup has `ProbeBW` begin with a round-trip time above the minimum, when no round was filtered yet.
+#[test]
+fn the_filter_is_not_used_before_its_first_measurement() {
+    let spec = LeoccSpec { min_rtt_fluctuation: SimDuration::ZERO, ..LeoccSpec::default() };
+    let mut leocc = Leocc::new(spec.clone(), SimTime::ZERO);
+    leocc.after_sample(&sample(0, 10e6, 90), Some(SimDuration::from_millis(50)), CRUISE);
+    assert_eq!(Variant::bandwidth(&leocc), None);
+    let mut flow = Flow::new(&spec, Link::new(20_000_000, 50, 10_000), true, 1);
+    flow.run_until(2.0);
+    let share = flow.utilisation_until(60.0);
+    assert!(share > 0.7, "{share} used");
+}
+
 /// The fall of the round-trip time by more than 45 ms in `ProbeRTT` keeps the bandwidth of the sample before.
 #[test]
 fn a_fall_of_the_round_trip_time_seeds_the_new_startup() {
