@@ -370,6 +370,14 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
         let problem = "requires the stack `own`: `noq` does not use forecasts here";
         return Err(Fault::new("on_forecast", problem, "no `on_forecast`, or the stack `own`"));
     }
+    if spec.congestion.model().uses_forecast() {
+        let problem = format!(
+            "is `{}`, which uses forecasts: `noq` does not pass them on here",
+            spec.congestion.name()
+        );
+        let allowed = "another controller, or the stack `own`";
+        return Err(Fault::new("congestion", problem, allowed));
+    }
     if spec.retry {
         let problem = "needs a Retry, which the stack `noq` does not send here";
         return Err(Fault::new("retry", problem, "`false`, or the stack `own`"));

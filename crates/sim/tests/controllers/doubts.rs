@@ -143,9 +143,10 @@ fn eventful(kind: &str, controller: &str) -> leobench_sim::Outcome {
     )
 }
 
-/// The controllers that a transport can use: TCP has no paths to couple.
+/// The controllers that a transport can use without a forecast: TCP has no paths to couple.
 fn controllers(kind: &str) -> Vec<&'static str> {
     let specs = CongestionSpec::examples().into_iter();
+    let specs = specs.filter(|spec| !spec.model().needs_forecast());
     specs.filter(|spec| kind == "quic" || !spec.is_coupled()).map(|spec| spec.name()).collect()
 }
 

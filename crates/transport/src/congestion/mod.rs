@@ -367,9 +367,14 @@ pub trait CongestionModel {
         Behaviour::LOSS_BASED
     }
 
-    /// Whether it works on flows with a forecast only.
+    /// Whether it needs forecasts of its paths ([`CongestionControl::on_forecast`]).
     fn needs_forecast(&self) -> bool {
         false
+    }
+
+    /// Whether it uses forecasts of its paths where there are some.
+    fn uses_forecast(&self) -> bool {
+        self.needs_forecast()
     }
 }
 

@@ -423,6 +423,26 @@ fn coupled_controllers() {
 }
 
 #[test]
+fn controllers_that_use_forecasts() {
+    let place = "flows.main.transport.congestion";
+    refused(&[(
+        "transport = \"quic\"",
+        "transport = { kind = \"quic\", stack = \"noq\", congestion = \"leocc\" }",
+        &format!(
+            "{place} = \"leocc\": is `leocc`, which uses forecasts: `noq` does not pass them on here; allowed: another controller, \
+             or the stack `own`"
+        ),
+    )]);
+    let grid =
+        "transport = { kind = \"quic\", congestion = { kind = \"leocc\", offset = \"20 s\" } }";
+    refused(&[(
+        "transport = \"quic\"",
+        grid,
+        &format!("{place}.offset = \"20 s\": is too long; allowed: less than `every` (15 s)"),
+    )]);
+}
+
+#[test]
 fn schedulers() {
     let quic = "transport = \"quic\"";
     let flow = |scheduler: &str| {

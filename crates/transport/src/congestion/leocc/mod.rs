@@ -104,6 +104,10 @@ impl CongestionModel for LeoccSpec {
     fn behaviour(&self) -> Behaviour {
         Behaviour::MODEL_BASED
     }
+
+    fn uses_forecast(&self) -> bool {
+        true
+    }
 }
 
 /// The state that LeoCC adds to BBR's. Rates in bytes per second, times in seconds.
