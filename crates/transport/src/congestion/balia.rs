@@ -76,6 +76,7 @@ impl Avoidance for Balia {
 
 impl CoupledAvoidance for Balia {
     type Shown = ();
+    type Memory = ();
 
     fn shown(&self) {}
 }

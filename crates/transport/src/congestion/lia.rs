@@ -58,6 +58,7 @@ impl Avoidance for Lia {
 
 impl CoupledAvoidance for Lia {
     type Shown = ();
+    type Memory = ();
 
     fn shown(&self) {}
 }

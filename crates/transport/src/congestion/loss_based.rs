@@ -13,6 +13,15 @@ use crate::endpoint::{AccessReport, Forecast};
 /// A window in packets, at least one.
 pub type Packets = Whole<1, { u32::MAX }>;
 
+/// Where a path begins in slow start. Both are in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct QuickStart {
+    /// The window.
+    pub window: f64,
+    /// The slow-start threshold; the present one stays without it.
+    pub threshold: Option<f64>,
+}
+
 /// Congestion avoidance on one path. Windows are in bytes.
 pub(super) trait Avoidance: Clone + Send {
     /// The surroundings that growth and reduction depend on: none (`()`), or all paths of the connection
@@ -53,14 +62,48 @@ pub(super) trait Avoidance: Clone + Send {
     /// The window after congestion at `window`.
     fn reduced(&mut self, window: f64, paths: &Self::Paths) -> f64;
 
+    /// Whether a loss outside recovery is one of congestion, so that the window is reduced. Marks and persistent congestion
+    /// always reduce it.
+    fn is_congestion(&mut self, congestion: &Congestion) -> bool {
+        let _ = congestion;
+        true
+    }
+
+    /// Bytes by which a loss that is none of congestion lets `window` grow.
+    fn other_loss(&mut self, window: f64, congestion: &Congestion, paths: &Self::Paths) -> f64 {
+        let _ = (window, congestion, paths);
+        0.0
+    }
+
+    /// Congestion, by a loss or a mark, at `window`, before that is reduced.
+    fn congested(&mut self, window: f64, paths: &mut Self::Paths) {
+        let _ = (window, paths);
+    }
+
+    /// The slow-start threshold after a reduction; the reduced window if none.
+    fn threshold_after(&self) -> Option<f64> {
+        None
+    }
+
     /// Persistent congestion, found at `at`, reduced the window to its minimum.
     fn collapsed(&mut self, at: SimTime) {
         let _ = at;
     }
 
+    /// Where a path begins anew after persistent congestion, if not with the minimum window.
+    fn restart(&self, paths: &Self::Paths) -> Option<QuickStart> {
+        let _ = paths;
+        None
+    }
+
     /// An undo put this state of before the reduction in the place of `later`.
     fn restored(&mut self, later: &Self) {
         let _ = later;
+    }
+
+    /// The last reduction was undone.
+    fn undone(&mut self, paths: &mut Self::Paths) {
+        let _ = paths;
     }
 
     /// A forecast of the path arrived.
@@ -71,6 +114,22 @@ pub(super) trait Avoidance: Clone + Send {
     /// The link layer reports on the access link of the path.
     fn access(&mut self, report: &AccessReport) {
         let _ = report;
+    }
+
+    /// Where the path begins with what the last report tells, if that makes it begin. The window is not known to be larger.
+    fn quick_start(&mut self, paths: &mut Self::Paths) -> Option<QuickStart> {
+        let _ = paths;
+        None
+    }
+
+    /// The first slow-start threshold, if a report tells one.
+    fn first_threshold(&self) -> Option<f64> {
+        None
+    }
+
+    /// All packets of an acknowledgement have been reported.
+    fn ack_ended(&mut self, end: &AckEnd) {
+        let _ = end;
     }
 
     /// The window was not used up between the last acknowledgement, or call of this, and `now`.
@@ -185,20 +244,29 @@ impl<A: Avoidance> LossBased<A> {
         Self { minimum, state, undo: None, collapsed: None }
     }
 
-    /// RFC 9002 appendix B.6, `OnCongestionEvent`; whether it reduced the window.
-    fn on_congestion(&mut self, congestion: &Congestion, paths: &A::Paths) -> bool {
+    /// RFC 9002 appendix B.6, `OnCongestionEvent`, for a mark or a loss.
+    fn on_congestion(&mut self, congestion: &Congestion, marked: bool, paths: &mut A::Paths) {
         if congestion.answered || self.state.in_recovery(congestion.sent) {
-            return false;
+            return;
         }
-        self.undo = Some(self.state.clone());
+        let state = &mut self.state;
+        let congested = marked || state.avoidance.is_congestion(congestion);
+        if !congested && !congestion.persistent {
+            let growth = state.avoidance.other_loss(state.exact(), congestion, paths);
+            return state.change(growth, self.minimum);
+        }
+        self.undo = Some(state.clone());
         self.collapsed = None;
-        let reduced = self.state.avoidance.reduced(self.state.exact(), paths) as u64;
-        self.state.set_window(reduced.max(self.minimum));
-        self.state.ssthresh = Some(self.state.window);
-        self.state.recovery_start = Some(congestion.now);
-        self.state.recovering = true;
-        self.state.slow_start.leave();
-        true
+        if congested {
+            state.avoidance.congested(state.exact(), paths);
+        }
+        let reduced = state.avoidance.reduced(state.exact(), paths) as u64;
+        state.set_window(reduced.max(self.minimum));
+        let threshold = state.avoidance.threshold_after().map(|bytes| bytes as u64);
+        state.ssthresh = Some(threshold.unwrap_or(state.window).max(state.window));
+        state.recovery_start = Some(congestion.now);
+        state.recovering = true;
+        state.slow_start.leave();
     }
 
     pub fn on_sent(&mut self, sent: &Sent) {
@@ -240,16 +308,20 @@ impl<A: Avoidance> LossBased<A> {
 
     pub fn on_ack_end(&mut self, end: &AckEnd) {
         let state = &mut self.state;
+        state.avoidance.ack_ended(end);
         if state.in_slow_start() && state.slow_start.ends(end, state.window) {
             state.leave_slow_start();
         }
     }
 
     /// RFC 9002 appendix B.8, `OnPacketsLost`.
-    pub fn on_loss(&mut self, congestion: &Congestion, paths: &A::Paths) {
-        self.on_congestion(congestion, paths);
+    pub fn on_loss(&mut self, congestion: &Congestion, paths: &mut A::Paths) {
+        self.on_congestion(congestion, false, paths);
         if congestion.persistent {
             self.state.set_window(self.minimum);
+            if let Some(start) = self.state.avoidance.restart(paths) {
+                self.state.begin(start, self.minimum);
+            }
             self.state.recovery_start = None;
             self.state.recovering = false;
             self.state.avoidance.collapsed(congestion.now);
@@ -258,8 +330,8 @@ impl<A: Avoidance> LossBased<A> {
     }
 
     /// RFC 9002 appendix B.7, `ProcessECN`: the response to a loss. No loss found spurious takes a mark back.
-    pub fn on_ecn(&mut self, congestion: &Congestion, paths: &A::Paths) {
-        self.on_congestion(congestion, paths);
+    pub fn on_ecn(&mut self, congestion: &Congestion, paths: &mut A::Paths) {
+        self.on_congestion(congestion, true, paths);
         self.undo = None;
     }
 
@@ -267,7 +339,7 @@ impl<A: Avoidance> LossBased<A> {
     ///
     /// After a collapse, growth starts anew from the window of before, as in Linux (`cubictcp_state`): the silence that led to
     /// it does not count as time in which the window grew.
-    pub fn on_spurious_loss(&mut self) {
+    pub fn on_spurious_loss(&mut self, paths: &mut A::Paths) {
         if let Some(mut before) = self.undo.take()
             && before.window > self.state.window
         {
@@ -276,6 +348,7 @@ impl<A: Avoidance> LossBased<A> {
                 before.avoidance.collapsed(at);
             }
             self.state = before;
+            self.state.avoidance.undone(paths);
         }
     }
 
@@ -283,8 +356,18 @@ impl<A: Avoidance> LossBased<A> {
         self.state.avoidance.forecast(forecast);
     }
 
-    pub fn on_access(&mut self, report: &AccessReport) {
-        self.state.avoidance.access(report);
+    pub fn on_access(&mut self, report: &AccessReport, paths: &mut A::Paths) {
+        let state = &mut self.state;
+        state.avoidance.access(report);
+        if let Some(start) = state.avoidance.quick_start(paths) {
+            state.begin(start, self.minimum);
+            self.undo = None;
+        }
+        if state.ssthresh.is_none()
+            && let Some(threshold) = state.avoidance.first_threshold()
+        {
+            state.ssthresh = Some((threshold as u64).max(self.minimum));
+        }
     }
 
     /// Sets the window ([`CongestionControl::set_window`]).
@@ -344,6 +427,14 @@ impl<A> State<A> {
         self.fraction = 0.0;
     }
 
+    /// Begins with a window and a threshold.
+    fn begin(&mut self, start: QuickStart, minimum: u64) {
+        self.set_window((start.window as u64).max(minimum));
+        if let Some(threshold) = start.threshold {
+            self.ssthresh = Some((threshold as u64).max(minimum));
+        }
+    }
+
     /// Leaves slow start at the present window.
     fn leave_slow_start(&mut self) {
         self.ssthresh = Some(self.window);
@@ -383,15 +474,15 @@ impl<A: Avoidance<Paths = ()>> SinglePath for Independent<A> {
     }
 
     fn on_loss(&mut self, congestion: &Congestion) {
-        self.0.on_loss(congestion, &());
+        self.0.on_loss(congestion, &mut ());
     }
 
     fn on_ecn(&mut self, congestion: &Congestion) {
-        self.0.on_ecn(congestion, &());
+        self.0.on_ecn(congestion, &mut ());
     }
 
     fn on_spurious_loss(&mut self) {
-        self.0.on_spurious_loss();
+        self.0.on_spurious_loss(&mut ());
     }
 
     fn on_forecast(&mut self, forecast: &Forecast) {
@@ -399,7 +490,7 @@ impl<A: Avoidance<Paths = ()>> SinglePath for Independent<A> {
     }
 
     fn on_access(&mut self, report: &AccessReport) {
-        self.0.on_access(report);
+        self.0.on_access(report, &mut ());
     }
 
     fn set_window(&mut self, window: Bytes, ssthresh: Option<Bytes>) -> bool {

@@ -31,6 +31,7 @@ pub use hybla::HyblaSpec;
 pub use leocc::LeoccSpec;
 pub use lia::LiaSpec;
 pub use loss_based::Opening;
+pub use maco::MacoSpec;
 pub use new_reno::NewRenoSpec;
 pub use olia::OliaSpec;
 pub use per_path::{PerPath, SinglePath};
@@ -327,6 +328,10 @@ impl CongestionSpec {
     reason = "each is declared by itself, and selects conformance tests"
 )]
 pub struct Behaviour {
+    /// A path opens with the initial window of RFC 9002 section 7.2.
+    pub standard_initial_window: bool,
+    /// Every loss reduces the window, as a mark does. Otherwise the algorithm tells losses without congestion from others.
+    pub every_loss_counts: bool,
     /// A model of the path sets the window. Otherwise acknowledgements open it, and losses and marks reduce it.
     pub model_based: bool,
     /// Slow start opens the window by the bytes acknowledged (RFC 9002 section 7.3.1).
@@ -341,6 +346,8 @@ pub struct Behaviour {
 impl Behaviour {
     /// An algorithm like Reno.
     pub const LOSS_BASED: Self = Self {
+        standard_initial_window: true,
+        every_loss_counts: true,
         model_based: false,
         standard_slow_start: true,
         multiplicative_decrease: true,
@@ -348,6 +355,8 @@ impl Behaviour {
     };
     /// An algorithm like BBR.
     pub const MODEL_BASED: Self = Self {
+        standard_initial_window: true,
+        every_loss_counts: false,
         model_based: true,
         standard_slow_start: false,
         multiplicative_decrease: false,
@@ -376,6 +385,11 @@ pub trait CongestionModel {
     fn uses_forecast(&self) -> bool {
         self.needs_forecast()
     }
+
+    /// Whether it needs reports on access links.
+    fn needs_access(&self) -> bool {
+        false
+    }
 }
 
 leobench_base::kinds! {
@@ -395,6 +409,7 @@ leobench_base::kinds! {
         Wvegas(mod wvegas::WvegasSpec) = "wvegas",
         Satcp(mod satcp::SatcpSpec) = "satcp",
         Leocc(mod leocc::LeoccSpec) = "leocc",
+        Maco(mod maco::MacoSpec) = "maco",
     }
     refuses {
         // Abdelsalam et al., "TCP Wave over Linux", Computer Networks 184 (2021) describe it; a patched kernel implements it.

@@ -165,6 +165,7 @@ impl Avoidance for Olia {
 
 impl CoupledAvoidance for Olia {
     type Shown = f64;
+    type Memory = ();
 
     /// `l_r`.
     fn shown(&self) -> f64 {

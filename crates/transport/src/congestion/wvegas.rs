@@ -164,6 +164,7 @@ impl Avoidance for Wvegas {
 
 impl CoupledAvoidance for Wvegas {
     type Shown = f64;
+    type Memory = ();
 
     /// Its rate, once it is known.
     fn shown(&self) -> f64 {

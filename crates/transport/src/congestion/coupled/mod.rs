@@ -25,9 +25,11 @@ use super::{AckEnd, Acked, Congestion, CongestionContext, CongestionControl, Rtt
 use crate::endpoint::{AccessReport, Forecast, PathId};
 
 /// Congestion avoidance of a path that sees all paths of its connection.
-pub(super) trait CoupledAvoidance: Avoidance<Paths = Paths<Self::Shown>> {
+pub(super) trait CoupledAvoidance: Avoidance<Paths = Paths<Self::Shown, Self::Memory>> {
     /// State of a path that the other paths see, beside its window and round-trip times.
     type Shown: Copy + Send;
+    /// State of the connection, which outlives its paths and no undo restores.
+    type Memory: Default + Send;
 
     /// The state that the other paths see from now on.
     fn shown(&self) -> Self::Shown;
@@ -36,7 +38,8 @@ pub(super) trait CoupledAvoidance: Avoidance<Paths = Paths<Self::Shown>> {
 /// An open path as the other paths of the connection see it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<S> {
-    path: PathId,
+    /// The path.
+    pub path: PathId,
     /// The window in bytes, growth of less than a byte included.
     pub window: f64,
     /// Round-trip times; none before the first acknowledgement.
@@ -71,12 +74,14 @@ impl<S> View<S> {
 
 /// All open paths of a connection, in the order in which they were opened.
 #[derive(Clone, Debug)]
-pub(super) struct Paths<S> {
+pub(super) struct Paths<S, M = ()> {
     views: SmallVec<[View<S>; 2]>,
     own: usize,
+    /// What the algorithm remembers of the connection.
+    pub memory: M,
 }
 
-impl<S> Paths<S> {
+impl<S, M> Paths<S, M> {
     /// The path that the call is about.
     pub fn own(&self) -> &View<S> {
         &self.views[self.own]
@@ -129,7 +134,7 @@ impl<S> Paths<S> {
 pub(super) struct Coupled<A: CoupledAvoidance> {
     /// The windows of the paths in `paths`, in the same order.
     windows: SmallVec<[LossBased<A>; 2]>,
-    paths: Paths<A::Shown>,
+    paths: Paths<A::Shown, A::Memory>,
     build: Box<dyn FnMut(Bytes) -> LossBased<A> + Send>,
 }
 
@@ -152,7 +157,7 @@ impl<A: CoupledAvoidance> Coupled<A> {
         let (opening, paced) = (opening.clone(), context.paced);
         Self {
             windows: SmallVec::new(),
-            paths: Paths { views: SmallVec::new(), own: 0 },
+            paths: Paths { views: SmallVec::new(), own: 0, memory: A::Memory::default() },
             build: Box::new(move |datagram| {
                 LossBased::new(&opening, paced, datagram, avoidance(datagram))
             }),
@@ -167,7 +172,7 @@ impl<A: CoupledAvoidance> Coupled<A> {
     fn change(
         &mut self,
         path: PathId,
-        change: impl FnOnce(&mut LossBased<A>, &mut Paths<A::Shown>),
+        change: impl FnOnce(&mut LossBased<A>, &mut Paths<A::Shown, A::Memory>),
     ) {
         let Some(at) = self.paths.find(path) else { return };
         let window = &mut self.windows[at];
@@ -223,7 +228,7 @@ impl<A: CoupledAvoidance> CongestionControl for Coupled<A> {
     }
 
     fn on_spurious_loss(&mut self, path: PathId) {
-        self.change(path, |window, _| window.on_spurious_loss());
+        self.change(path, LossBased::on_spurious_loss);
     }
 
     fn on_forecast(&mut self, path: PathId, forecast: &Forecast) {
@@ -231,7 +236,7 @@ impl<A: CoupledAvoidance> CongestionControl for Coupled<A> {
     }
 
     fn on_access(&mut self, path: PathId, report: &AccessReport) {
-        self.change(path, |window, _| window.on_access(report));
+        self.change(path, |window, paths| window.on_access(report, paths));
     }
 
     fn window(&self, path: PathId) -> Bytes {

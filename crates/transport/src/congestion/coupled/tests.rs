@@ -8,7 +8,7 @@ use crate::congestion::{BaliaSpec, CongestionModel, LiaSpec, NewRenoSpec, OliaSp
 
 /// Paths as an algorithm sees them: a window, a round-trip time in milliseconds, and what is shown, of each. The call is
 /// about the path at `own`.
-pub fn paths<S: Copy>(views: &[(f64, u64, S)], own: usize) -> Paths<S> {
+pub fn paths<S: Copy, M: Default>(views: &[(f64, u64, S)], own: usize) -> Paths<S, M> {
     let views = views.iter().enumerate().map(|(at, (window, millis, shown))| {
         let path = PathId(at as u32);
         let mut view =
@@ -17,7 +17,7 @@ pub fn paths<S: Copy>(views: &[(f64, u64, S)], own: usize) -> Paths<S> {
         view.measure(Rtt { latest: rtt, smoothed: rtt, min: rtt });
         view
     });
-    Paths { views: views.collect(), own }
+    Paths { views: views.collect(), own, memory: M::default() }
 }
 
 /// An algorithm that grows by a byte for each packet acknowledged on its own path, and by a hundred for what the other
@@ -56,6 +56,7 @@ impl Avoidance for Probe {
 
 impl CoupledAvoidance for Probe {
     type Shown = (u64, u64);
+    type Memory = ();
 
     fn shown(&self) -> (u64, u64) {
         (self.packets, self.forecasts)

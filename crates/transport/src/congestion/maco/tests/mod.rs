@@ -1,0 +1,1 @@
+//! MACO against its paper, and against recursions and simulations written independently.
