@@ -131,7 +131,7 @@ pub struct AccessReport {
     pub link: LinkId,
     /// When this was so.
     pub at: SimTime,
-    /// What the link offered; none without a serving satellite.
+    /// The link's offer; none without a serving satellite.
     pub service: Option<AccessService>,
     /// The next handover of the path, or the one under way.
     pub handover: Option<HandoverForecast>,

@@ -13,7 +13,7 @@ use crate::endpoint::{AccessReport, Forecast};
 /// A window in packets, at least one.
 pub type Packets = Whole<1, { u32::MAX }>;
 
-/// Where a path begins in slow start. Both are in bytes.
+/// A window and a threshold to begin slow start with, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct QuickStart {
     /// The window.
@@ -90,7 +90,7 @@ pub(super) trait Avoidance: Clone + Send {
         let _ = at;
     }
 
-    /// Where a path begins anew after persistent congestion, if not with the minimum window.
+    /// The start after persistent congestion, if not with the minimum window.
     fn restart(&self, paths: &Self::Paths) -> Option<QuickStart> {
         let _ = paths;
         None
@@ -116,7 +116,7 @@ pub(super) trait Avoidance: Clone + Send {
         let _ = report;
     }
 
-    /// Where the path begins with what the last report tells, if that makes it begin. The window is not known to be larger.
+    /// The start of the path that the last report causes, if it causes one.
     fn quick_start(&mut self, paths: &mut Self::Paths) -> Option<QuickStart> {
         let _ = paths;
         None

@@ -25,7 +25,9 @@ use super::{AckEnd, Acked, Congestion, CongestionContext, CongestionControl, Rtt
 use crate::endpoint::{AccessReport, Forecast, PathId};
 
 /// Congestion avoidance of a path that sees all paths of its connection.
-pub(super) trait CoupledAvoidance: Avoidance<Paths = Paths<Self::Shown, Self::Memory>> {
+pub(super) trait CoupledAvoidance:
+    Avoidance<Paths = Paths<Self::Shown, Self::Memory>>
+{
     /// State of a path that the other paths see, beside its window and round-trip times.
     type Shown: Copy + Send;
     /// State of the connection, which outlives its paths and no undo restores.
@@ -77,7 +79,7 @@ impl<S> View<S> {
 pub(super) struct Paths<S, M = ()> {
     views: SmallVec<[View<S>; 2]>,
     own: usize,
-    /// What the algorithm remembers of the connection.
+    /// The algorithm's memory of the connection.
     pub memory: M,
 }
 

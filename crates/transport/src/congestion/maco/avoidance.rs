@@ -59,9 +59,9 @@ pub(super) fn is_congestion(bdp: &Bdp, capacity: Capacity) -> bool {
     let (Some(measured), Some(rtt)) = (bdp.measured, bdp.rtt) else { return true };
     let below_access = bdp.access.map(|access| measured.sample < access * (1.0 - ROUNDING));
     // The estimate is one of what the sample measures: a sample as high as expected is not above it.
-    let below_measured = measured.before.map(|before| {
-        measured.sample <= before + measured.spread.max(before * ROUNDING)
-    });
+    let below_measured = measured
+        .before
+        .map(|before| measured.sample <= before + measured.spread.max(before * ROUNDING));
     let slower = match (capacity, below_access, below_measured) {
         (Capacity::Minimum, Some(access), Some(measured)) => access && measured,
         (_, access, measured) => access.or(measured).unwrap_or(true),

@@ -80,9 +80,9 @@ impl Sampler {
         self.app_limited |= app_limited;
     }
 
-    /// Acknowledgements up to `now` are in; the sample if `interval` has passed. One that the application limits tells
-    /// nothing about the path.
-    fn sample(&mut self, now: SimTime, interval: SimDuration) -> Option<f64> {
+    /// Acknowledgements up to `now` are in; the sample if `interval` has passed. One that the application limits tells that
+    /// the path has that rate at least, so it counts above the rate `known` (draft-ietf-ccwg-bbr section 5.5.5).
+    fn sample(&mut self, now: SimTime, interval: SimDuration, known: Option<f64>) -> Option<f64> {
         let Some(start) = self.start else {
             *self = Self { start: Some(now), ..Self::default() };
             return None;
@@ -92,7 +92,9 @@ impl Sampler {
             return None;
         }
         let ended = std::mem::replace(self, Self { start: Some(now), ..Self::default() });
-        (!ended.app_limited).then(|| ended.bytes as f64 / span.as_secs_f64())
+        let rate = ended.bytes as f64 / span.as_secs_f64();
+        let more = known.is_some_and(|known| rate > known);
+        (!ended.app_limited || more).then_some(rate)
     }
 }
 
@@ -219,7 +221,8 @@ impl Bdp {
         self.delay_before = self.delay();
         self.measure_delay(latest, spec);
         let interval = spec.sampling.unwrap_or(rtt.smoothed);
-        if let Some(sample) = self.sampler.sample(end.now, interval) {
+        let known = self.measured.map(|measured| measured.estimate);
+        if let Some(sample) = self.sampler.sample(end.now, interval, known) {
             self.deviation.add(latest - self.delay_before, spec.deviation_weight);
             self.measure_rate(sample, spec);
         }

@@ -36,7 +36,7 @@ impl Noise {
     /// The variance of a prediction's error in the steady state of the best gain.
     fn steady_prediction(self) -> f64 {
         let Self { increment: q, measurement: r } = self;
-        (q + libm::sqrt(q * q + 4.0 * q * r)) / 2.0
+        f64::midpoint(q, libm::sqrt(q * q + 4.0 * q * r))
     }
 
     /// The best gain in the steady state: for equal variances, the golden ratio less one.

@@ -1,5 +1,5 @@
-//! MACO (Yang et al., "Mobility-aware congestion control for multipath QUIC in integrated terrestrial satellite networks",
-//! IEEE Transactions on Mobile Computing 23(12), 2024).
+//! MACO (Yang, Cai, Shu and Pan, "Mobility-aware congestion control for multipath QUIC in integrated terrestrial satellite
+//! networks", IEEE Transactions on Mobile Computing, 2024).
 
 mod avoidance;
 mod bdp;
@@ -46,7 +46,7 @@ leobench_base::words! {
 }
 
 leobench_base::words! {
-    /// What lets a window grow.
+    /// The events by which a window grows.
     pub enum GrowthPer {
         /// Every packet acknowledged.
         Packet = "packet",
@@ -56,7 +56,7 @@ leobench_base::words! {
 }
 
 leobench_base::words! {
-    /// What a loss without congestion does to the window.
+    /// The response of the window to a loss without congestion.
     pub enum OtherLoss {
         /// Nothing.
         Hold = "hold",
@@ -96,16 +96,18 @@ leobench_base::words! {
 }
 
 leobench_base::spec! {
-    /// Coupled: grows by the root of its rates, starts at the bandwidth-delay product of its access link, and ignores losses without congestion (Yang et al. 2024).
+    /// Coupled: starts by the product of its access link, and ignores losses without congestion (Yang et al. 2024).
     ///
     /// The initial window without history is 4 packets (section 4.2), unless `initial_window` is given or `quick_start` is off.
     pub struct MacoSpec: Default check = MacoSpec::check {
         ..pub opening: Opening,
         /// Factor on the window of a path at congestion (section 5.2).
         pub loss_reduction: f64 [Range::FACTOR] = 0.5,
-        /// Share of the bandwidth-delay product or of the largest window at congestion with which a path begins (section 4.2: gamma).
+        /// Share of the bandwidth-delay product, or of the largest window at congestion, with which a path begins (section
+        /// 4.2: gamma).
         pub gamma: f64 [Range::above(0.0).to(1.0)] = 0.5,
-        /// One-way delay beyond the access link before a round trip is measured (section 4.1.3: 100 ms there and back, of which light takes 4 ms to a satellite 550 km away).
+        /// One-way delay beyond the access link until a round trip is measured (section 4.1.3: 100 ms there and back, of which
+        /// light takes 4 ms to a satellite 550 km away).
         pub terrestrial_delay: SimDuration [UpTo::DELAY] = SimDuration::from_millis(48),
         /// How the propagation delay follows from round-trip times.
         pub delay_estimate: DelayEstimate = DelayEstimate::Minimum,
@@ -115,17 +117,18 @@ leobench_base::spec! {
         pub sampling: Option<SimDuration> [UpTo::DELAY],
         /// Standard deviation of a sample at the start of the filter, as a share of the first one.
         pub filter_noise: f64 [Range::above(0.0).to(10.0)] = 0.1,
-        /// Standard deviation of the rate's change from sample to sample at the start of the filter, as a share of the first one.
+        /// Standard deviation of the rate's change from sample to sample at the start of the filter, as a share of the first
+        /// sample.
         pub filter_drift: f64 [Range::above(0.0).to(10.0)] = 0.1,
         /// Samples from which the filter estimates both variances anew.
         pub filter_window: Whole<8, 1_000_000> = Whole::nearest(32),
-        /// Weight of a sample in the deviation of round-trip times in equation 17 (as that of the smoothed one, RFC 6298 section 2).
+        /// Weight of a sample in the deviation of round-trip times in equation 17 (RFC 6298 section 2: alpha).
         pub deviation_weight: f64 [Range::above(0.0).to(1.0)] = 0.125,
         /// Factors over which equation 26 takes the maximum (as printed in equations 23 to 26).
         pub max_scope: MaxScope = MaxScope::LongestRtt,
-        /// What lets a window grow (as RFC 9002 section 7.3: whatever the receiver acknowledges together).
+        /// The events by which a window grows (RFC 9002 section 7.3: packets, however the receiver acknowledges them).
         pub growth_per: GrowthPer = GrowthPer::Packet,
-        /// What a loss without congestion does (section 5.2: the window grows with acknowledgements).
+        /// The response to a loss without congestion (section 5.2: windows grow with acknowledgements).
         pub other_loss: OtherLoss = OtherLoss::Hold,
         /// The slow-start threshold after a loss by congestion (RFC 9002 section 7.3.2).
         pub ssthresh_after_loss: SsthreshAfterLoss = SsthreshAfterLoss::Window,
@@ -137,7 +140,8 @@ leobench_base::spec! {
         pub history: Whole<1, 1_000> = Whole::nearest(8),
         /// Whether it remembers them when its satellite changes (section 4.2: for subsequent states).
         pub history_survives_handover: bool = true,
-        /// Multiple of the bytes that acknowledgements show the path to deliver in its shortest round trip; a larger window does not grow.
+        /// Multiple of the bytes that acknowledgements show the path to deliver in its shortest round trip. A larger window
+        /// does not grow.
         pub growth_ceiling: f64 [Range::from(1.0).to(1e6)] = 8.0,
         /// Whether reports on access links are used.
         pub store: bool = true,
@@ -219,7 +223,7 @@ struct Maco {
     grown: bool,
 }
 
-/// What a report changed.
+/// The changes that a report brought.
 #[derive(Clone, Copy, Debug, Default)]
 struct News {
     /// The path's interface became known.
@@ -390,7 +394,8 @@ impl Avoidance for Maco {
         } else if let Some(since) = self.unserved.take() {
             let trip = self.bdp.rtt.map_or(SimDuration::ZERO, |rtt| rtt.smoothed);
             let drained = since + trip;
-            news.reconnected = self.bdp.rtt.is_some() && self.last_ack <= drained && drained < report.at;
+            news.reconnected =
+                self.bdp.rtt.is_some() && self.last_ack <= drained && drained < report.at;
         }
         self.link = Some((report.link, satellite.or(known)));
         self.news = Some(news);

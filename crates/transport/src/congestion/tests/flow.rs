@@ -53,8 +53,27 @@ impl Link {
 struct Packet {
     number: u64,
     sent: SimTime,
-    /// When its acknowledgement arrives; never if it is lost.
-    returns: Option<SimTime>,
+    /// When its acknowledgement arrives, or why it is lost.
+    returns: Result<SimTime, Cause>,
+}
+
+/// Why a packet is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    Queue,
+    Random,
+    Outage,
+}
+
+/// Losses told together.
+#[derive(Clone, Copy, Debug)]
+pub struct ToldLoss {
+    pub now: SimTime,
+    /// When the latest of them was sent, and its cause.
+    pub sent: SimTime,
+    pub cause: Cause,
+    /// Whether the controller reduced its window.
+    pub reduced: bool,
 }
 
 /// The next event.
@@ -76,6 +95,10 @@ pub struct Flow<C: CongestionControl + ?Sized = dyn CongestionControl> {
     pub lost: u64,
     /// Whether packets are acknowledged as those of an application that does not use the window.
     pub app_limited: bool,
+    /// Whether the path loses everything that is sent.
+    pub outage: bool,
+    /// Losses in the order they were told.
+    pub told: Vec<ToldLoss>,
     /// Phases in the order they were entered.
     pub phases: Vec<(SimTime, &'static str)>,
     pub srtt: SimDuration,
@@ -117,6 +140,8 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
             delivered: 0,
             lost: 0,
             app_limited: false,
+            outage: false,
+            told: Vec::new(),
             srtt: SimDuration::ZERO,
             min_rtt: SimDuration::MAX,
             pacer: paced.then(|| Pacer::new(burst, DATAGRAM)),
@@ -194,7 +219,7 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
                     self.now = at;
                     let packet = self.outstanding.remove(index).unwrap();
                     self.report_lost(&packet);
-                    self.report_loss(packet.sent, 1);
+                    self.report_loss(&packet, 1);
                     return self.note_phase();
                 }
                 Next::Return(..) => return self.step(),
@@ -218,8 +243,8 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
 
     fn next(&self) -> Next {
         let mut outstanding = self.outstanding.iter().enumerate();
-        let returning =
-            outstanding.find_map(|(index, packet)| Some((index, packet.returns?.max(self.now))));
+        let returning = outstanding
+            .find_map(|(index, packet)| Some((index, packet.returns.ok()?.max(self.now))));
         match (self.next_send(), returning) {
             (Some(send), returning) if returning.is_none_or(|(_, at)| send <= at) => {
                 Next::Send(send)
@@ -244,7 +269,7 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
     /// Everything returns until `end`, the packets due then included.
     pub fn return_until(&mut self, end: SimTime) {
         self.step_return(|_| false);
-        let due = |packet: &Packet| packet.returns.is_some_and(|at| at <= end);
+        let due = |packet: &Packet| packet.returns.is_ok_and(|at| at <= end);
         while self.outstanding.front().is_some_and(due) {
             self.step_return(|_| false);
         }
@@ -288,8 +313,12 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
         if !dropped {
             self.free_at = self.free_at.max(self.now) + self.link.serialisation();
         }
-        let returns =
-            (!dropped && !self.rng.bernoulli(self.link.loss)).then(|| self.free_at + self.link.rtt);
+        let returns = match (dropped, dropped || self.rng.bernoulli(self.link.loss), self.outage) {
+            (_, _, true) => Err(Cause::Outage),
+            (true, ..) => Err(Cause::Queue),
+            (_, true, _) => Err(Cause::Random),
+            _ => Ok(self.free_at + self.link.rtt),
+        };
         self.outstanding.push_back(Packet { number: self.sent, sent: self.now, returns });
         let sent = Sent::new(self.now, DATAGRAM, self.bytes_in_flight(), self.sent);
         self.controller.on_sent(PATH, &sent);
@@ -327,12 +356,12 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
         let (mut latest, mut lost) = (None, 0);
         while self.outstanding.front().is_some_and(|packet| packet.number < number) {
             let packet = self.outstanding.pop_front().unwrap();
-            latest = Some(packet.sent);
             lost += 1;
             self.report_lost(&packet);
+            latest = Some(packet);
         }
-        if let Some(sent) = latest {
-            self.report_loss(sent, lost);
+        if let Some(packet) = latest {
+            self.report_loss(&packet, lost);
         }
     }
 
@@ -340,10 +369,15 @@ impl<C: CongestionControl + ?Sized> Flow<C> {
         self.controller.on_packet_lost(PATH, &Lost::new(self.now, DATAGRAM, packet.number));
     }
 
-    /// So many packets were lost, of which the latest was sent at `sent`.
-    fn report_loss(&mut self, sent: SimTime, lost: u64) {
+    /// So many packets were lost, of which this was sent last.
+    fn report_loss(&mut self, latest: &Packet, lost: u64) {
         self.lost += lost;
+        let (now, sent) = (self.now, latest.sent);
         let lost = Bytes::new(lost * DATAGRAM.get());
-        self.controller.on_loss(PATH, &Congestion::new(self.now, sent, lost, false));
+        let before = self.window();
+        self.controller.on_loss(PATH, &Congestion::new(now, sent, lost, false));
+        let reduced = self.window() < before;
+        let cause = latest.returns.err().unwrap_or(Cause::Random);
+        self.told.push(ToldLoss { now, sent, cause, reduced });
     }
 }
