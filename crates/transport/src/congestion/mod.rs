@@ -8,6 +8,7 @@ mod delivery_rate;
 mod filter;
 mod forecast_window;
 mod full_pipe;
+mod growth_per;
 mod kalman;
 mod loss_based;
 mod per_path;

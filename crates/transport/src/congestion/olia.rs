@@ -6,8 +6,19 @@ use leobench_base::Bytes;
 use leobench_base::spec::Range;
 
 use super::coupled::{self, CoupledAvoidance, Paths, View};
+use super::growth_per::{Counter, GrowthPer};
 use super::loss_based::{Avoidance, Opening};
-use super::{Acked, Behaviour, CongestionContext, CongestionControl, CongestionModel};
+use super::{AckEnd, Acked, Behaviour, CongestionContext, CongestionControl, CongestionModel};
+
+leobench_base::words! {
+    /// The increase of a window, where the formula may let it shrink.
+    pub enum Increase {
+        /// As the formula says.
+        Signed = "signed",
+        /// Its absolute value.
+        Absolute = "absolute",
+    }
+}
 
 leobench_base::spec! {
     /// Coupled: like `lia`, but shifts its windows to the paths that lose least (Khalili et al. 2013).
@@ -15,17 +26,18 @@ leobench_base::spec! {
         ..pub opening: Opening,
         /// Factor on the window of a path at a congestion event on it (Khalili et al. 2013: as in TCP).
         pub loss_reduction: f64 [Range::FACTOR] = 0.5,
+        /// The events by which a window grows in avoidance. The published multipath QUIC of ns-3 (repository `ssjShirley/mpquic`) goes
+        /// by acknowledgements.
+        pub growth_per: GrowthPer = GrowthPer::Packet,
+        /// The increase where the formula is negative: that code takes the absolute value.
+        pub increase: Increase = Increase::Signed,
     }
 }
 
 impl CongestionModel for OliaSpec {
     fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
-        let factor = self.loss_reduction;
-        coupled::build(&self.opening, context, move |datagram| Olia {
-            datagram,
-            factor,
-            delivered: LossIntervals::default(),
-        })
+        let spec = self.clone();
+        coupled::build(&self.opening, context, move |datagram| Olia::new(&spec, datagram))
     }
 
     fn behaviour(&self) -> Behaviour {
@@ -124,9 +136,21 @@ struct Olia {
     datagram: Bytes,
     factor: f64,
     delivered: LossIntervals,
+    counter: Counter,
+    increase: Increase,
 }
 
 impl Olia {
+    fn new(spec: &OliaSpec, datagram: Bytes) -> Self {
+        Self {
+            datagram,
+            factor: spec.loss_reduction,
+            delivered: LossIntervals::default(),
+            counter: Counter::new(spec.growth_per, datagram),
+            increase: spec.increase,
+        }
+    }
+
     /// The shift of this path, whose own numbers are newer than what the others see of them.
     fn shift(&self, window: f64, paths: &Paths<f64>) -> Shift {
         let worth = |view: &View<f64>, longest: f64| longest / (view.seconds * view.seconds);
@@ -146,11 +170,20 @@ impl Avoidance for Olia {
     /// Khalili et al. 2013: the first term is Kelly and Voice's, for optimal sharing; `alpha_r` makes it react, and
     /// moves windows to the best paths.
     fn growth(&mut self, window: f64, acked: &Acked, paths: &Self::Paths) -> f64 {
-        paths.growth(self.datagram, window, acked, |paths| {
+        let counted = Acked { size: self.counter.count(acked), ..*acked };
+        let growth = paths.growth(self.datagram, window, &counted, |paths| {
             let rate = paths.rate();
             let optimal = paths.own().weight() / (rate * rate);
             optimal + self.shift(window, paths).alpha() / window
-        })
+        });
+        match self.increase {
+            Increase::Signed => growth,
+            Increase::Absolute => growth.abs(),
+        }
+    }
+
+    fn ack_ended(&mut self, _end: &AckEnd) {
+        self.counter.acknowledgement_ends();
     }
 
     fn reduced(&mut self, window: f64, _paths: &Self::Paths) -> f64 {
@@ -267,10 +300,15 @@ mod tests {
             for own in 0..2 {
                 let windows = [20_000.0, 10_000.0];
                 let views = [0, 1].map(|at| (windows[at], 100, longest[at]));
-                let mut olia =
-                    Olia { datagram: size, factor: 0.5, delivered: delivered(longest[own]) };
-                let grown = olia.growth(windows[own], &packet, &paths(&views, own));
-                assert!((grown - growths[own]).abs() < 1e-4, "{own}: {grown}, not {growths:?}");
+                for (increase, expected) in
+                    [(Increase::Signed, growths[own]), (Increase::Absolute, f64::abs(growths[own]))]
+                {
+                    let spec = OliaSpec { increase, ..OliaSpec::default() };
+                    let delivered = delivered(longest[own]);
+                    let mut olia = Olia { delivered, ..Olia::new(&spec, size) };
+                    let grown = olia.growth(windows[own], &packet, &paths(&views, own));
+                    assert!((grown - expected).abs() < 1e-4, "{own}: {grown}, not {expected}");
+                }
             }
         }
     }
@@ -279,15 +317,33 @@ mod tests {
     #[test]
     fn a_path_is_worth_its_interval_over_the_square_of_its_round_trip() {
         let at = |interval, own: f64| {
-            let olia = Olia {
-                datagram: Bytes::new(1_000),
-                factor: 0.5,
-                delivered: LossIntervals { since: own, between: 0.0 },
-            };
+            let delivered = LossIntervals { since: own, between: 0.0 };
+            let olia = Olia { delivered, ..Olia::new(&OliaSpec::default(), Bytes::new(1_000)) };
             olia.shift(5_000.0, &paths(&[(10_000.0, 100, interval), (5_000.0, 50, own)], 1))
         };
         assert_eq!(at(4_000.0, 999.0), Shift::None);
         assert_eq!(at(4_000.0, 1_001.0), Shift::Onto(2.0));
         assert_eq!(at(4_000.0, 1_000.0), Shift::Onto(2.0));
+    }
+
+    /// An acknowledgement of ten packets counts as one packet, and the next one counts again.
+    #[test]
+    fn growth_may_go_by_acknowledgements() {
+        let rtt = SimDuration::from_millis(100);
+        let packet = Acked { size: Bytes::new(1_000), ..acked(SimTime::ZERO + rtt, rtt) };
+        let views = paths(&[(20_000.0, 100, 1.0), (20_000.0, 100, 1.0)], 0);
+        for (growth_per, counted) in [(GrowthPer::Packet, 20.0), (GrowthPer::Acknowledgement, 2.0)]
+        {
+            let spec = OliaSpec { growth_per, ..OliaSpec::default() };
+            let mut olia = Olia::new(&spec, Bytes::new(1_000));
+            let mut grown = 0.0;
+            for _ in 0..2 {
+                grown += (0..10).map(|_| olia.growth(20_000.0, &packet, &views)).sum::<f64>();
+                olia.ack_ended(&AckEnd::new(SimTime::ZERO + rtt, Bytes::ZERO));
+            }
+            // Two equal paths: 1 / (4 w) per byte.
+            let expected = counted * 1_000.0 * 1_000.0 / 80_000.0;
+            assert!((grown - expected).abs() < 1e-6, "{grown}, not {expected}");
+        }
     }
 }

@@ -13,6 +13,7 @@ use self::avoidance::PathRate;
 use self::bdp::Bdp;
 use self::quick_start::{History, Key};
 use super::coupled::{self, CoupledAvoidance, Paths, View};
+use super::growth_per::{Counter, GrowthPer};
 use super::loss_based::{Avoidance, Opening, Packets, QuickStart};
 use super::{
     AckEnd, Acked, Behaviour, Congestion, CongestionContext, CongestionControl, CongestionModel,
@@ -42,16 +43,6 @@ leobench_base::words! {
         LongestRtt = "longest_rtt",
         /// The same over the square of the round-trip time.
         Rtt = "rtt",
-    }
-}
-
-leobench_base::words! {
-    /// The events by which a window grows.
-    pub enum GrowthPer {
-        /// Every packet acknowledged.
-        Packet = "packet",
-        /// Every acknowledgement, however many packets it acknowledges.
-        Acknowledgement = "acknowledgement",
     }
 }
 
@@ -219,8 +210,7 @@ struct Maco {
     unserved: Option<SimTime>,
     /// Whether the last reduction was recorded.
     recorded: bool,
-    /// Whether the acknowledgement under way has let the window grow.
-    grown: bool,
+    counter: Counter,
 }
 
 /// The changes that a report brought.
@@ -247,7 +237,7 @@ impl Maco {
             news: None,
             unserved: None,
             recorded: false,
-            grown: false,
+            counter: Counter::new(spec.growth_per, datagram),
         }
     }
 
@@ -283,15 +273,6 @@ impl Maco {
     fn is_excessive(&self, window: f64) -> bool {
         self.bdp.delivered().is_some_and(|bytes| window > self.spec.growth_ceiling * bytes)
     }
-
-    /// Bytes that count for an acknowledged packet, by `growth_per`.
-    fn counted(&mut self, acked: &Acked) -> f64 {
-        match self.spec.growth_per {
-            GrowthPer::Packet => acked.size.get() as f64,
-            GrowthPer::Acknowledgement if std::mem::replace(&mut self.grown, true) => 0.0,
-            GrowthPer::Acknowledgement => self.datagram.get() as f64,
-        }
-    }
 }
 
 impl Avoidance for Maco {
@@ -311,7 +292,7 @@ impl Avoidance for Maco {
     }
 
     fn ack_ended(&mut self, end: &AckEnd) {
-        self.grown = false;
+        self.counter.acknowledgement_ends();
         self.bdp.on_ack_end(end, &self.spec);
     }
 
@@ -321,11 +302,11 @@ impl Avoidance for Maco {
             return 0.0;
         }
         let size = acked.size.get() as f64;
-        if size > 0.0 { standard * (self.counted(acked) / size) } else { 0.0 }
+        if size > 0.0 { standard * (self.counter.count(acked).get() as f64 / size) } else { 0.0 }
     }
 
     fn growth(&mut self, window: f64, acked: &Acked, paths: &Self::Paths) -> f64 {
-        self.counted(acked) * self.increase(window, paths)
+        self.counter.count(acked).get() as f64 * self.increase(window, paths)
     }
 
     fn reduced(&mut self, window: f64, _paths: &Self::Paths) -> f64 {
