@@ -6,6 +6,8 @@
 
 mod moves;
 mod service;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
