@@ -43,6 +43,33 @@ fair shares after 12.5 s"""
     assert summary_tables.render(summary) == expected
 
 
+def test_satellites_with_queues_have_rows_the_busiest_of_many() -> None:
+    def satellite(name: str, sent: int, **more: object) -> dict[str, object]:
+        return {
+            "name": name,
+            "served_s": 40.357,
+            "utilisation": 0.75,
+            "sent_packets": sent,
+            "withdrawn_packets": 12,
+            "dropped_packets": {"queue": 3, "codel": 1},
+            "queue_delay_ms": {"mean": 1.25, "max": 40.0},
+        } | more
+
+    idle = {"utilisation": None, "queue_delay_ms": {"mean": None, "max": None}}
+    two = [satellite("chain-0/there", 1_250), satellite("chain-0/back", 0, **idle)]
+    expected = """\
+               served         packets             dropped  dropped   queued
+satellite           s   used     sent  withdrawn  by queue    codel  mean ms   max
+-------------  ------  -----  -------  ---------  --------  -------  -------  ----
+chain-0/there    40.4  75.0%    1,250         12         3        1      1.2  40.0
+chain-0/back     40.4      -        0         12         3        1        -     -"""
+    assert summary_tables.render(made_up.result(satellites=two).summary).split("\n\n")[2] == expected
+    many = [satellite(f"chain-{number}/there", number) for number in range(13)]
+    text = summary_tables.render(made_up.result(satellites=many).summary)
+    assert "chain-3/there" in text and "chain-2/there" not in text
+    assert "... and 3 more; all in summary.json" in text
+
+
 def test_bytes_that_several_paths_carry_twice_are_shown_where_there_are_any() -> None:
     waited = {"mean": 24.5, "p50": 0.0, "p95": 49.0, "p99": 49.0, "max": 50.0}
     none = {"reinjected_bytes": 0, "duplicate_bytes": 0, "reordering_delay_ms": waited}

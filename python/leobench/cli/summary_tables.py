@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _MOST_STREAMS = 10  # of a flow
+_MOST_SATELLITES = 10
 _DELAYS = ("mean", "p50", "p95", "p99")
 
 # Two lines per column, the unit where there is one.
@@ -27,6 +28,10 @@ _LINK_HEAD = (
     ("on", "channel"), ("while", "down"), ("over", "MTU"),
 )  # fmt: skip
 _WAIT_HEAD = (("queued", "mean ms"), ("", "p95"))
+_SATELLITE_HEAD = (
+    ("", "satellite"), ("served", "s"), ("", "used"), ("packets", "sent"), ("", "withdrawn"), ("dropped", "by queue"),
+)  # fmt: skip
+_LONGEST_HEAD = (("queued", "mean ms"), ("", "max"))
 _LINK_CAUSES = ("queue", "channel", "down", "mtu")
 # Bytes that several paths carry more than once.
 _REPEATED = ("reinjected_bytes", "duplicate_bytes")
@@ -82,6 +87,8 @@ def render(summary: Mapping[str, Any]) -> str:
         if left:
             parts[-1] += f"\n... and {left:,} more streams; all in summary.json"
     parts.append(_links(summary["links"]))
+    if summary.get("satellites"):
+        parts.append(_satellites(summary["satellites"]))
     if summary["fairness_jain"] is not None:
         parts.append(_competition(summary))
     return "\n\n".join(parts)
@@ -187,6 +194,39 @@ def _links(links: Sequence[Mapping[str, Any]]) -> str:
         *_WAIT_HEAD,
     ]
     return table(head, [_link(link, drops, marks) for link in links], words=1)
+
+
+def _satellites(satellites: Sequence[Mapping[str, Any]]) -> str:
+    """The transmitters of the satellites that sent most, in the order of the summary."""
+    busiest = sorted(satellites, key=lambda each: -each["sent_packets"])[:_MOST_SATELLITES]
+    shown = [each for each in satellites if any(each is one for one in busiest)]
+    drops = [cause for cause in _causes(shown, "dropped_packets") if cause != "queue"]
+    marks = _causes(shown, "marked_packets")
+    head = [
+        *_SATELLITE_HEAD,
+        *(("dropped", cause) for cause in drops),
+        *(("marked", cause) for cause in marks),
+        *_LONGEST_HEAD,
+    ]
+    text = table(head, [_satellite(each, drops, marks) for each in shown], words=1)
+    left = len(satellites) - len(shown)
+    return text + (f"\n... and {left:,} more; all in summary.json" if left else "")
+
+
+def _satellite(satellite: Mapping[str, Any], drops: Sequence[str], marks: Sequence[str]) -> list[str]:
+    used = satellite["utilisation"]
+    dropped, marked = satellite["dropped_packets"], satellite.get("marked_packets", {})
+    return [
+        satellite["name"],
+        f"{satellite['served_s']:,.1f}",
+        NONE if used is None else f"{used:.1%}",
+        f"{satellite['sent_packets']:,}",
+        f"{satellite['withdrawn_packets']:,}",
+        *(f"{dropped.get(cause, 0):,}" for cause in ("queue", *drops)),
+        *(f"{marked.get(cause, 0):,}" for cause in marks),
+        _millis(satellite["queue_delay_ms"]["mean"]),
+        _millis(satellite["queue_delay_ms"]["max"]),
+    ]
 
 
 def _causes(links: Sequence[Mapping[str, Any]], what: str) -> list[str]:
