@@ -245,7 +245,7 @@ fn an_overlap_ends_as_told() {
     }
 }
 
-/// What a node with a choice of links does: it detaches one.
+/// A node with a choice of links detaches one of them.
 #[test]
 fn packets_of_a_detached_link_wait_at_the_node_or_are_lost() {
     for (left, expected) in [
