@@ -2,8 +2,14 @@
 
 use std::net::IpAddr;
 
+use leobench_base::{BitRate, LinkId, SimRng};
+use leobench_transport::CongestionSpec;
+use leobench_transport::congestion::{
+    DelayEstimate, GrowthPer, MacoSpec, OtherLoss, RateCounts, SsthreshAfterLoss,
+};
 use leobench_transport::endpoint::{
-    Forecast, HandoverForecast, Input, InterfaceChange, InterfaceForecast, PathId,
+    AccessReport, AccessService, Forecast, HandoverForecast, Input, InterfaceChange,
+    InterfaceForecast, PathId,
 };
 use leobench_transport::path_manager::PathManagerSpec;
 use leobench_transport::path_scheduler::PathSchedulerSpec;
@@ -236,8 +242,51 @@ fn a_path_over_a_rising_satellite_carries_data_one_round_trip_later() {
     assert_eq!(path_events(&pipe, SENDER)[0], "1 opened");
 }
 
-/// A random run over managers, schedulers, controllers and forecasts of which most are wrong. One way stays up all the time.
-fn random_run(seed: u64) {
+/// A report on the access link of one of the first paths, or of one that there is not: a late one, of which most are wrong.
+fn random_report(rng: &mut SimRng, now: SimTime) -> AccessReport {
+    let mut pick = |count: usize| rng.below(count as u64) as usize;
+    let late = SimDuration::from_millis(pick(3_000) as u64);
+    let at = SimTime::from_nanos(now.as_nanos().saturating_sub(late.as_nanos()));
+    let service = AccessService {
+        satellite: pick(3),
+        snr_db: [f64::NAN, -40.0, 12.0][pick(3)],
+        range_m: [f64::NAN, f64::INFINITY, -1.0, 0.0, 550e3, 36e6, 1e15][pick(7)],
+        rate: BitRate::from_bps([0, 1, 300_000, 5 * MBIT, 10 * MBIT, u64::MAX][pick(6)]),
+    };
+    AccessReport {
+        path: PathId(pick(5) as u32),
+        link: LinkId::from(pick(4)),
+        at,
+        service: (pick(4) > 0).then_some(service),
+        handover: None,
+    }
+}
+
+/// MACO with parts of it at random.
+fn random_maco(rng: &mut SimRng) -> CongestionSpec {
+    let mut coin = || rng.below(3) > 0;
+    CongestionSpec::Maco(MacoSpec {
+        store: coin(),
+        filter: coin(),
+        quick_start: coin(),
+        mobility_aware: coin(),
+        growth_per: if coin() { GrowthPer::Packet } else { GrowthPer::Acknowledgement },
+        other_loss: if coin() { OtherLoss::Hold } else { OtherLoss::Grow },
+        rate_counts: if coin() { RateCounts::Payload } else { RateCounts::Headers },
+        ssthresh_after_loss: if coin() {
+            SsthreshAfterLoss::Window
+        } else {
+            SsthreshAfterLoss::Bdp
+        },
+        delay_estimate: if coin() { DelayEstimate::Minimum } else { DelayEstimate::Ewma },
+        history_survives_handover: coin(),
+        ..MacoSpec::default()
+    })
+}
+
+/// A random run over managers, schedulers, controllers, and forecasts and reports of which most are wrong. One way stays up all the
+/// time. With `maco`, that is the controller.
+fn random_run(seed: u64, maco: bool) {
     let mut rng = RngTree::new(seed).child("managers").rng();
     let mut pick = |count: usize| rng.below(count as u64) as usize;
     let managers = PathManagerSpec::examples();
@@ -245,7 +294,11 @@ fn random_run(seed: u64) {
     let controllers = leobench_transport::CongestionSpec::examples();
     let paths = 2 + pick(2);
     let (chosen, scheduler) = (managers[pick(managers.len())].clone(), pick(schedulers.len()));
-    let controller = controllers[pick(controllers.len())].clone();
+    let mut controller = controllers[pick(controllers.len())].clone();
+    let mut reports = RngTree::new(seed).child("reports").rng();
+    if maco {
+        controller = random_maco(&mut reports);
+    }
     let reinject = [Reinject::OnTimeout, Reinject::Idle, Reinject::Never][pick(3)];
     let case = format!(
         "seed {seed}: {} {} {} {reinject:?}",
@@ -304,6 +357,10 @@ fn random_run(seed: u64) {
                 handover: None,
             }));
         }
+        if reports.below(2) == 0 {
+            let report = random_report(&mut reports, pipe.now);
+            pipe.input(Input::Access(report));
+        }
         pipe.run(pipe.now + SimDuration::from_millis(pick(800) as u64), |_| false);
         if pipe.delivered[0] > known {
             (since, known) = (pipe.now, pipe.delivered[0]);
@@ -317,11 +374,22 @@ fn random_run(seed: u64) {
 
 #[test]
 fn every_byte_arrives_once_under_every_manager() {
-    (0..60).for_each(random_run);
+    (0..60).for_each(|seed| random_run(seed, false));
 }
 
 #[test]
 #[ignore = "the long form of the test above"]
 fn every_byte_arrives_once_under_every_manager_500_times() {
-    (0..500).for_each(random_run);
+    (0..500).for_each(|seed| random_run(seed, false));
+}
+
+#[test]
+fn every_byte_arrives_once_under_maco() {
+    (0..40).for_each(|seed| random_run(seed, true));
+}
+
+#[test]
+#[ignore = "the long form of the test above"]
+fn every_byte_arrives_once_under_maco_500_times() {
+    (0..500).for_each(|seed| random_run(seed, true));
 }

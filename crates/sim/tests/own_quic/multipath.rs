@@ -122,10 +122,14 @@ fn every_controller_and_scheduler_uses_unequal_links() {
     let slow = format!("rate = \"5 Mbps\", delay = \"60 ms\", {queue}");
     let controllers = [
         "newreno", "cubic", "westwood", "hybla", "vegas", "elastic", "bbr", "bbr3", "lia", "olia",
-        "balia", "wvegas", "leocc",
+        "balia", "wvegas", "leocc", "maco",
     ];
     let schedulers = ["rr", "fq", "bp", "stbp", "max_delay", "edf", "priority"];
-    let controllers = controllers.map(|name| format!("congestion = \"{name}\""));
+    let controllers = controllers.map(|name| match name {
+        // These links have no link layer that reports.
+        "maco" => "congestion = { kind = \"maco\", store = false }".to_owned(),
+        _ => format!("congestion = \"{name}\""),
+    });
     let schedulers = schedulers.map(|name| format!("scheduler = \"{name}\""));
     for (keys, streams) in controllers
         .iter()

@@ -32,7 +32,10 @@ pub use hybla::HyblaSpec;
 pub use leocc::LeoccSpec;
 pub use lia::LiaSpec;
 pub use loss_based::Opening;
-pub use maco::MacoSpec;
+pub use maco::{
+    Capacity, DelayEstimate, GrowthPer, MacoSpec, MaxScope, OtherLoss, RateCounts,
+    SsthreshAfterLoss,
+};
 pub use new_reno::NewRenoSpec;
 pub use olia::OliaSpec;
 pub use per_path::{PerPath, SinglePath};
