@@ -82,10 +82,23 @@ def test_no_claim_is_there_twice(tmp_path: Path) -> None:
         read(tmp_path, FINE + FINE)
 
 
+# What the abstract of a paper leaves open, and controllers that are not ours to run.
+UNMET = {
+    "mazilu2025": {
+        "bbr3-reacts-slowly",
+        "learned-underperform",
+        "learned-resist-loss",
+        "several-bottlenecks-are-unfair",
+        "aqm-boosts-efficiency",
+    }
+}
+
+
 @pytest.mark.parametrize("paper", papers.papers(), ids=lambda paper: paper.name)
 def test_the_claims_of_every_paper_are_sound_and_about_its_figures(paper: papers.Paper) -> None:
     found = claims.read(paper.claims)
     about = {claim.figure for claim in found}
     assert about <= {name for figure in paper.figures for name in figure.claims}
     assert {name for figure in paper.figures if not figure.extra for name in figure.claims} <= about
-    assert not [claim.needs for claim in found if claim.needs], "all that they need is there"
+    needs = {claim.id for claim in found if claim.needs}
+    assert needs == UNMET.get(paper.name, set()), "all that the others need is there"

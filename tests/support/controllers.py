@@ -8,7 +8,7 @@ from tests.support.paths import ROOT
 
 
 def over_tcp() -> list[str]:
-    """The controllers that TCP takes without being told anything: it refuses those that couple the paths of a connection."""
+    """The controllers that TCP takes by themselves: none that couple paths or need to be told something."""
     return [name for name in leobench.kinds("congestion") if _is_taken(name)]
 
 
@@ -17,5 +17,7 @@ def _is_taken(controller: str) -> bool:
     try:
         scenario.load(ROOT / "scenarios" / "one-flow.toml", overrides={"flows.main.transport": transport})
     except leobench.ScenarioError as error:
-        return not any(reason in str(error) for reason in ("couples the paths of a connection", "which needs"))
+        return not any(
+            reason in str(error) for reason in ("couples the paths of a connection", "which needs")
+        )
     return True
