@@ -210,11 +210,11 @@ impl Endpoint for QuicEndpoint {
                     connection.on_interface_forecast(now, &forecast)?;
                 }
             }
-            Input::Access(report) => {
-                if let Stage::Connected(connection) = &mut self.listener.stage {
-                    connection.on_access(&report);
-                }
-            }
+            Input::Access(report) => match &mut self.listener.stage {
+                Stage::Connected(connection) => connection.on_access(&report),
+                Stage::Waiting(parts) => parts.control.on_access(&report),
+                Stage::Moving => {}
+            },
             Input::Forecast(forecast) => match &mut self.listener.stage {
                 Stage::Connected(connection) => connection.on_forecast(now, &forecast)?,
                 Stage::Waiting(parts) => parts.streams.on_forecast(now, &forecast)?,

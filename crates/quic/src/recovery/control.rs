@@ -15,6 +15,8 @@ pub(crate) struct Control {
     name: &'static str,
     algorithm: Box<dyn CongestionControl>,
     paths: PathMap<PathState>,
+    /// The latest report on the access link of each path, also of those that are still to be opened.
+    access: PathMap<AccessReport>,
     /// All round-trip time samples of all paths, in nanoseconds.
     rtts: LogHistogram,
     events: Vec<Event>,
@@ -46,9 +48,16 @@ impl std::fmt::Debug for Control {
 impl Control {
     /// The congestion control of a connection without paths, by an algorithm called `name`.
     pub(crate) fn new(name: &'static str, mut algorithm: Box<dyn CongestionControl>) -> Self {
-        let (paths, events) = (PathMap::default(), Vec::new());
         let resumes = algorithm.careful_resume().is_some();
-        Self { name, algorithm, paths, rtts: LogHistogram::new(), events, resumes }
+        Self {
+            name,
+            algorithm,
+            paths: PathMap::default(),
+            access: PathMap::default(),
+            rtts: LogHistogram::new(),
+            events: Vec::new(),
+            resumes,
+        }
     }
 
     /// Opens a path for packets of `datagram` bytes. Of a path opened again the totals go on.
@@ -56,6 +65,9 @@ impl Control {
         let totals = self.totals(path);
         self.paths.insert(path, PathState { totals, cwnd_limited: true, ..PathState::default() });
         self.algorithm.open(path, now, datagram);
+        if let Some(report) = self.access.get(path) {
+            self.algorithm.on_access(path, report);
+        }
         self.look(path);
     }
 
@@ -78,6 +90,7 @@ impl Control {
     /// Forgets a path, of which nothing will be heard any more.
     pub(crate) fn forget(&mut self, path: PathId) {
         self.paths.remove(path);
+        self.access.remove(path);
     }
 
     /// Fails if the controller cannot go on at `now`.
@@ -94,11 +107,15 @@ impl Control {
         (state.app_limited, state.cwnd_limited) = (app_limited, cwnd_limited);
     }
 
-    /// A forecast of a path.
+    /// A report on the access link of a path. One that comes before the path is opened, or opened again, is kept until then.
     pub(crate) fn on_access(&mut self, report: &AccessReport) {
-        self.algorithm.on_access(report.path, report);
+        self.access.insert(report.path, *report);
+        if self.paths.get(report.path).is_some() {
+            self.algorithm.on_access(report.path, report);
+        }
     }
 
+    /// A forecast of a path.
     pub(crate) fn on_forecast(&mut self, forecast: &Forecast) {
         self.algorithm.on_forecast(forecast.path, forecast);
     }

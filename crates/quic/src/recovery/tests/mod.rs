@@ -9,6 +9,7 @@ use super::*;
 use crate::sent_frame::SentFrames;
 use crate::wire::{Ack, AckRange, EcnCounts, Space};
 
+mod access;
 mod acks;
 mod ecn;
 mod loss;

@@ -7,7 +7,7 @@ use leobench_base::{Ecn, Meta, SimTime};
 
 use super::{State, TcpEndpoint};
 use crate::buffer::SendBuffer;
-use crate::endpoint::Loss;
+use crate::endpoint::{AccessReport, Loss};
 use crate::interfaces::Interfaces;
 use crate::tcp::endpoint::handshake::Handshake;
 use crate::tcp::receiver::Receiver;
@@ -25,6 +25,8 @@ pub(in crate::tcp) struct Earlier {
     pub(in crate::tcp) sent: u64,
     pub(in crate::tcp) delivered: u64,
     pub(in crate::tcp) room: u64,
+    /// The latest report on its access link.
+    pub(in crate::tcp) access: Option<AccessReport>,
 }
 
 impl TcpEndpoint {
@@ -86,7 +88,7 @@ impl TcpEndpoint {
 
     /// Continues earlier connections of the flow.
     pub(in crate::tcp) fn inherit(&mut self, earlier: Earlier) {
-        let Earlier { buffer, resumes, sent, delivered, room } = earlier;
+        let Earlier { buffer, resumes, sent, delivered, room, access } = earlier;
         let acknowledged = buffer.as_ref().map_or(delivered, SendBuffer::taken);
         if resumes {
             self.exchange.resume(acknowledged);
@@ -96,6 +98,9 @@ impl TcpEndpoint {
         }
         (self.reported_sent, self.reported_delivered, self.reported_room) = (sent, delivered, room);
         self.sent_before = sent;
+        if let Some(report) = access {
+            self.sender.on_access(&report);
+        }
     }
 
     /// The state that the next connection of the flow takes over, except the messages.
@@ -106,6 +111,7 @@ impl TcpEndpoint {
             sent: self.reported_sent,
             delivered: self.delivered().max(self.reported_delivered),
             room: self.reported_room,
+            access: self.sender.access().copied(),
         }
     }
 

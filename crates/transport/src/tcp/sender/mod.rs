@@ -130,6 +130,8 @@ pub(super) struct Sender {
     pacer: Pacer,
     /// When it sends nothing because of a forecast handover.
     pub(super) hold: Hold,
+    /// The latest report on the access link of its path.
+    access: Option<Box<AccessReport>>,
 }
 
 /// A request of a timer.
@@ -204,6 +206,7 @@ impl Sender {
             lost: Vec::new(),
             starved: false,
             window_probes: 0,
+            access: None,
         }
     }
 
@@ -213,6 +216,9 @@ impl Sender {
     pub(super) fn open(&mut self, now: SimTime, agreed: Agreed, window: u64, times: u32) {
         self.agreed = agreed;
         self.control.algorithm.open(PATH, now, Bytes::new(agreed.mss));
+        if let Some(report) = &self.access {
+            self.control.algorithm.on_access(PATH, report);
+        }
         self.control.look();
         self.initial_window = self.control.window();
         self.cap = (times > 2).then_some(agreed.mss);
@@ -288,9 +294,21 @@ impl Sender {
         }
     }
 
-    /// The link layer reports on the access link of its path.
+    /// The link layer reports on the access link of its path. A report before the connection is open is kept until then.
     pub(super) fn on_access(&mut self, report: &AccessReport) {
-        self.control.algorithm.on_access(PATH, report);
+        match &mut self.access {
+            Some(access) => **access = *report,
+            None => self.access = Some(Box::new(*report)),
+        }
+        let is_open = self.initial_window > 0;
+        if is_open {
+            self.control.algorithm.on_access(PATH, report);
+        }
+    }
+
+    /// Returns the latest report on the access link of its path.
+    pub(super) fn access(&self) -> Option<&AccessReport> {
+        self.access.as_deref()
     }
 
     /// When pacing and forecasts allow the next segment, if that is in the future.
