@@ -2,7 +2,7 @@
 
 use leobench_base::spec::{Fault, UpTo, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
-use leobench_transport::congestion::{CongestionSpec, CubicSpec};
+use leobench_transport::congestion::{CongestionModel, CongestionSpec, CubicSpec};
 use leobench_transport::on_forecast::OnForecastSpec;
 use leobench_transport::path_manager::PathManagerSpec;
 use leobench_transport::path_scheduler::PathSchedulerSpec;
@@ -366,17 +366,10 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
         let allowed = format!("{}, or the stack `own`", CongestionSpec::uncoupled());
         return Err(Fault::new("congestion", problem, allowed));
     }
+    check_knowledge(spec.congestion.model(), spec.congestion.name())?;
     if spec.on_forecast.is_some() {
         let problem = "requires the stack `own`: `noq` does not use forecasts here";
         return Err(Fault::new("on_forecast", problem, "no `on_forecast`, or the stack `own`"));
-    }
-    if spec.congestion.model().uses_forecast() {
-        let problem = format!(
-            "is `{}`, which uses forecasts: `noq` does not pass them on here",
-            spec.congestion.name()
-        );
-        let allowed = "another controller, or the stack `own`";
-        return Err(Fault::new("congestion", problem, allowed));
     }
     if spec.retry {
         let problem = "needs a Retry, which the stack `noq` does not send here";
@@ -398,6 +391,19 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Refuses a controller that lives on what the stack `noq` does not pass on.
+fn check_knowledge(model: &dyn CongestionModel, name: &str) -> Result<(), Fault> {
+    let what = if model.needs_access() {
+        "needs reports on access links"
+    } else if model.uses_forecast() {
+        "uses forecasts"
+    } else {
+        return Ok(());
+    };
+    let problem = format!("is `{name}`, which {what}: `noq` does not pass them on here");
+    Err(Fault::new("congestion", problem, "another controller, or the stack `own`"))
+}
+
 impl QuicSpec {
     /// Smallest payload a full packet may be set to.
     pub const SMALLEST_PAYLOAD: Bytes = SMALLEST_PAYLOAD;
@@ -406,5 +412,50 @@ impl QuicSpec {
     pub fn ack_frequency(&self) -> Option<(u32, SimDuration)> {
         let asked = (self.ack_eliciting_threshold.get(), self.max_ack_delay);
         (asked != (default_threshold().get(), DEFAULT_ACK_DELAY)).then_some(asked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leobench_transport::congestion::{CongestionContext, CongestionControl};
+
+    use super::*;
+
+    /// A controller that needs to be told.
+    struct Knowing {
+        access: bool,
+        forecast: bool,
+    }
+
+    impl CongestionModel for Knowing {
+        fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
+            CubicSpec::default().build(context)
+        }
+
+        fn needs_access(&self) -> bool {
+            self.access
+        }
+
+        fn needs_forecast(&self) -> bool {
+            self.forecast
+        }
+    }
+
+    #[test]
+    fn noq_has_no_controllers_that_need_to_be_told() {
+        let problem = |access, forecast| {
+            let fault = check_knowledge(&Knowing { access, forecast }, "knowing").err()?;
+            assert_eq!(
+                (&*fault.field, &*fault.allowed),
+                ("congestion", "another controller, or the stack `own`")
+            );
+            Some(fault.problem.to_string())
+        };
+        assert_eq!(problem(false, false), None);
+        let said = |what: &str| {
+            Some(format!("is `knowing`, which {what}: `noq` does not pass them on here"))
+        };
+        assert_eq!(problem(true, false), said("needs reports on access links"));
+        assert_eq!(problem(false, true), said("uses forecasts"));
     }
 }

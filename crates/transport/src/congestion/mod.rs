@@ -390,7 +390,7 @@ pub trait CongestionModel {
         self.needs_forecast()
     }
 
-    /// Whether it needs reports on access links.
+    /// Whether it needs reports on the access links of its paths ([`CongestionControl::on_access`]).
     fn needs_access(&self) -> bool {
         false
     }
