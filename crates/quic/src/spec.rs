@@ -449,7 +449,7 @@ mod tests {
                 (&*fault.field, &*fault.allowed),
                 ("congestion", "another controller, or the stack `own`")
             );
-            Some(fault.problem.to_string())
+            Some(fault.problem)
         };
         assert_eq!(problem(false, false), None);
         let said = |what: &str| {

@@ -105,10 +105,11 @@ impl FromScenario<'_> {
         }
         if let (Some(satellites), Some(spec)) = (self.satellites.take(), &self.spec.constellation) {
             let foreseen = !self.spec.foresight().is_zero();
-            let topology = ConstellationTopology::new(satellites, spec.old_packets);
+            let mut topology = ConstellationTopology::new(satellites, spec.old_packets);
             if let Some(satellite) = &spec.satellite {
                 self.satellite_queues(satellite.queue.clone(), &topology.links())?;
             }
+            self.builder.access_links(topology.report_access(&self.access_links()));
             self.constellation(topology, foreseen);
         }
         for (name, handover) in &self.spec.handovers {
@@ -135,8 +136,21 @@ impl FromScenario<'_> {
             if let Some(told) = told {
                 self.builder.forecast(number, told);
             }
+            if let Some(cross_layer) = flow.cross_layer {
+                let directions = self.spec.access_directions(flow);
+                let rng = self.rng.child("flows").child(name).child("cross_layer");
+                let config = cross_layer.config(flow.start, directions, &rng);
+                self.builder.cross_layer(number, config);
+            }
         }
         Ok(self.builder.build()?)
+    }
+
+    /// The links through the constellation on which flows are told.
+    fn access_links(&self) -> Vec<LinkId> {
+        let flows = self.spec.flows.iter().filter(|(_, flow)| flow.cross_layer.is_some());
+        let directions = flows.flat_map(|(_, flow)| self.spec.access_directions(flow));
+        directions.map(DirectionId::link).collect()
     }
 
     /// Adds the links through a constellation. If it is `foreseen`, forecasts can tell what it will do.

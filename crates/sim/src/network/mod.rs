@@ -30,7 +30,7 @@ pub use builder::{EndParts, FlowParts, NetworkBuilder};
 pub(crate) use end::Ended;
 use forwarding::{Forwarding, Nat};
 pub use forwarding::{HostAddresses, Interface, host_addresses};
-use handover::{Forecaster, Held};
+use handover::{AccessStore, Forecaster, Held};
 pub(crate) use observe::{
     AFTERMATH, Crossing, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING, Milestones, Repeat,
 };
@@ -55,6 +55,8 @@ pub struct Network {
     topologies: Vec<Box<dyn Topology>>,
     /// By flow that is told what its topologies will do.
     forecasters: Vec<Forecaster>,
+    /// Knowledge of link layers for the flows that are told of it.
+    access: AccessStore,
     channels: Vec<ChannelSlot>,
     directions: TiVec<DirectionId, Link>,
     /// Those that several links share, if there are any.

@@ -171,6 +171,7 @@ fn samples(links: &SatelliteLinks, rows: &mut Vec<SampleRow>) {
             Geodetic::from_ecef(ephemeris.position(SatelliteId::from(way.satellite)))
         });
         let [uplink_mbps, downlink_mbps] = state.rates.map(|rate| rate.bps() as f64 / 1e6);
+        let [uplink_db, downlink_db] = state.carrier_to_noise();
         let gateway = way.and_then(|way| way.gateway);
         rows.push(SampleRow {
             t_s: links.now().as_secs_f64(),
@@ -184,8 +185,8 @@ fn samples(links: &SatelliteLinks, rows: &mut Vec<SampleRow>) {
             delay_ms: way.map(|way| way.delay.as_millis_f64()),
             uplink_mbps,
             downlink_mbps,
-            uplink_db: state.carrier_to_noise[0],
-            downlink_db: state.carrier_to_noise[1],
+            uplink_db,
+            downlink_db,
             latitude: below.map(|place| place.latitude.degrees()),
             longitude: below.map(|place| place.longitude.degrees()),
         });

@@ -35,7 +35,7 @@ impl Names {
     }
 
     /// The name of what a node reaches the network by.
-    pub(super) fn access(&self, access: Access) -> Cow<'_, str> {
+    pub(crate) fn access(&self, access: Access) -> Cow<'_, str> {
         match access {
             Access::Link(link) => Cow::Borrowed(&self.links[link]),
             Access::Satellite(_, None) => Cow::Borrowed("none"),

@@ -17,12 +17,13 @@ use leobench_orbit::{Angle, Ephemeris, Epoch, SatelliteGrid, Vector};
 use chain::ChainLinks;
 use forwarded::ForwardedLinks;
 use orbits::OrbitLinks;
-use rate::Rates;
+use rate::{Rate, Rates};
 pub use stations::{EarthStation, EarthStations};
 pub use topology::ConstellationTopology;
 
 use crate::record::chain_name;
 use crate::scenario::Scenario;
+use crate::topology::{AccessLink, AccessState, Offer};
 
 /// The links of a scenario through its constellation, over its terminals and gateways.
 pub struct SatelliteLinks {
@@ -63,8 +64,15 @@ pub struct LinkState {
     pub way: Option<WayState>,
     /// Rates there (uplink) and back (downlink); zero without a way.
     pub rates: [BitRate; 2],
+    /// Offers of the budgets there and back, where there are any.
+    pub offers: [Option<Offer>; 2],
+}
+
+impl LinkState {
     /// Carrier over noise there and back in dB, where there is a budget.
-    pub carrier_to_noise: [Option<f64>; 2],
+    pub fn carrier_to_noise(&self) -> [Option<f64>; 2] {
+        self.offers.map(|offer| offer.map(|offer| offer.reading.carrier_to_noise))
+    }
 }
 
 /// A way through the constellation.
@@ -229,6 +237,20 @@ impl SatelliteLinks {
     /// Returns the present state of a link.
     pub fn state(&self, path: usize) -> &LinkState {
         &self.states[path]
+    }
+
+    /// Returns the state of a link as its link layer knows it; none without a way.
+    pub fn access(&self, path: usize) -> Option<AccessState> {
+        let LinkState { way, offers, .. } = &self.states[path];
+        let WayState { satellite, range_m, .. } = *way.as_ref()?;
+        Some(AccessState { satellite, range_m, offers: *offers })
+    }
+
+    /// A link with its budgets, as reports on it need them.
+    fn access_link(&self, path: usize) -> AccessLink {
+        let SatelliteLink { link, rates, .. } = &self.paths[path];
+        let budgets = rates.directions.each_ref().map(Rate::budget);
+        AccessLink { link: *link, budgets, start: self.access(path) }
     }
 
     /// The changes of serving satellites at the last instant advanced to.

@@ -1,14 +1,17 @@
 //! The rates of a link through the constellation: constant, or by budgets.
 
+use std::sync::Arc;
+
 use leobench_base::{BitRate, SimTime};
 use leobench_budget::{Budget, Cell, Choice, Fading, Geometry, Path, Pointing};
 
 use super::{LinkState, WayState};
+use crate::topology::{Division, Offer};
 
 /// Source of the rate of a direction.
 pub(super) enum Rate {
     Constant(BitRate),
-    Budget { budget: Box<Budget>, before: Option<Choice> },
+    Budget { budget: Arc<Budget>, before: Option<Choice> },
 }
 
 /// The rates of both directions.
@@ -32,30 +35,42 @@ impl Rates {
         let fading = self.fading.as_mut().map_or(0.0, |fading| fading.advance(now));
         let Some(way) = &state.way else {
             state.rates = [BitRate::ZERO; 2];
-            state.carrier_to_noise = [None; 2];
+            state.offers = [None; 2];
             return;
         };
         let [there, back] = geometries(way, latitude_deg, altitude_km);
         for (index, (rate, geometry)) in self.directions.iter_mut().zip([there, back]).enumerate() {
-            let (offered, ratio) = rate.at(&geometry, fading);
-            state.rates[index] = offered.scaled(1.0 / way.sharers as f64);
-            state.carrier_to_noise[index] = ratio;
-        }
-        if let Some(cell) = &self.cell {
-            state.rates[1] = state.rates[1].min(cell.share(now));
+            let cell = self.cell.as_ref().filter(|_| index == 1).map(|cell| cell.share(now));
+            let division = Division { sharers: way.sharers, cell };
+            let (rate, offer) = rate.at(&geometry, fading, division);
+            (state.rates[index], state.offers[index]) = (division.of(rate), offer);
         }
     }
 }
 
 impl Rate {
-    fn at(&mut self, geometry: &Geometry, fading_db: f64) -> (BitRate, Option<f64>) {
+    pub(super) fn budget(&self) -> Option<Arc<Budget>> {
+        match self {
+            Self::Constant(_) => None,
+            Self::Budget { budget, .. } => Some(Arc::clone(budget)),
+        }
+    }
+
+    /// The undivided rate, and what decided on it if a budget did.
+    fn at(
+        &mut self,
+        geometry: &Geometry,
+        fading_db: f64,
+        division: Division,
+    ) -> (BitRate, Option<Offer>) {
         match self {
             Self::Constant(rate) => (*rate, None),
             Self::Budget { budget, before } => {
                 let reading = budget.at(geometry, fading_db);
-                let choice = budget.rate(&reading, *before);
+                let offer = Offer { reading, before: *before, division };
+                let choice = offer.choose(budget, 0.0);
                 *before = Some(choice);
-                (choice.rate, Some(reading.carrier_to_noise))
+                (choice.rate, Some(offer))
             }
         }
     }

@@ -7,7 +7,9 @@ use leobench_base::{BitRate, DirectionId, LinkId, SimTime};
 use leobench_link::{Channel, ChannelState, Service};
 
 use super::{LinkState, SatelliteLinks, ServingChange};
-use crate::topology::{Access, Change, HandoverStage, LeftPackets, Stage, Topology};
+use crate::topology::{
+    Access, AccessLink, AccessState, Change, HandoverStage, LeftPackets, Stage, Topology,
+};
 
 /// Label of a link without a serving satellite.
 const NONE: &str = "none";
@@ -34,6 +36,9 @@ struct Path {
     offered: [ChannelState; 2],
     /// Whether the network takes it that a satellite serves the link, as it does at first.
     has_carrier: bool,
+    /// Whether anybody is told what its link layer knows, and the state that the network knows.
+    is_reported: bool,
+    access: Option<AccessState>,
 }
 
 /// A handover under way.
@@ -53,7 +58,8 @@ impl ConstellationTopology {
     pub fn new(satellites: SatelliteLinks, left: LeftPackets) -> Self {
         let path = |path| {
             let offered = states(&satellites, satellites.state(path), false);
-            Path { pending: None, offered, has_carrier: true }
+            let access = satellites.access(path);
+            Path { pending: None, offered, has_carrier: true, is_reported: false, access }
         };
         let paths = (0..satellites.len()).map(path).collect();
         let first = satellites.have_queues().then(|| {
@@ -84,6 +90,15 @@ impl ConstellationTopology {
                 (direction, Box::new(Fixed(state.clone())) as Box<dyn Channel>)
             })
         })
+    }
+
+    /// Reports what the link layers of these links know, from the start on.
+    pub fn report_access(&mut self, links: &[LinkId]) -> Vec<AccessLink> {
+        for (path, known) in self.paths.iter_mut().enumerate() {
+            known.is_reported = links.contains(&self.satellites.link_id(path));
+        }
+        let reported = (0..self.paths.len()).filter(|path| self.paths[*path].is_reported);
+        reported.map(|path| self.satellites.access_link(path)).collect()
     }
 
     fn stage(&self, path: usize, pending: Pending, stage: Stage) -> Change {
@@ -228,6 +243,13 @@ impl Topology for ConstellationTopology {
                 if state != *known {
                     known.clone_from(&state);
                     changes.push(Change::Channel { direction, state });
+                }
+            }
+            if known.is_reported {
+                let state = self.satellites.access(path).filter(|_| !silent);
+                if state != known.access {
+                    known.access = state;
+                    changes.push(Change::Access { link: self.satellites.link_id(path), state });
                 }
             }
         }

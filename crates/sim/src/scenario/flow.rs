@@ -9,6 +9,7 @@ use leobench_transport::tcp::{ReconnectSpec, TcpSpec};
 use leobench_transport::udp::UdpSpec;
 use leobench_transport::{SchedulerSpec, SourceSpec};
 
+use super::cross_layer::CrossLayerSpec;
 use super::page::ObjectSpec;
 use crate::topology::ForecastConfig;
 
@@ -66,6 +67,8 @@ leobench_base::spec! {
         pub objects: Option<Vec<ObjectSpec>>,
         /// Forecasts for the end that sends the data, about its paths; none unless given.
         pub forecast: Option<ForecastSpec>,
+        /// Reports of the link layer for the end that sends the data, about the access links of its paths; none unless given.
+        pub cross_layer: Option<CrossLayerSpec>,
     }
 }
 
@@ -107,24 +110,30 @@ impl ForecastSpec {
 /// Forecasts more often than this would be most of a run.
 const SHORTEST_BETWEEN: SimDuration = SimDuration::from_millis(1);
 
-fn check_forecast(spec: &ForecastSpec) -> Result<(), Fault> {
-    if spec.every.is_zero() {
+/// Refuses a schedule by which nobody can be told ahead.
+pub(super) fn check_times(
+    every: SimDuration,
+    horizon: SimDuration,
+    what: &str,
+) -> Result<(), Fault> {
+    if every.is_zero() {
         return Err(Fault::new("every", "is zero", "a time above zero"));
     }
-    if spec.every < SHORTEST_BETWEEN {
+    if every < SHORTEST_BETWEEN {
         return Err(Fault::new("every", "is too short", format!("{SHORTEST_BETWEEN} or more")));
     }
-    if spec.horizon < spec.every {
-        let allowed = format!("at least `every`, {}", spec.every);
-        return Err(Fault::new(
-            "horizon",
-            "is shorter than the time to the next forecast",
-            allowed,
-        ));
+    if horizon < every {
+        let problem = format!("is shorter than the time to the next {what}");
+        return Err(Fault::new("horizon", problem, format!("at least `every`, {every}")));
     }
-    if spec.horizon > LONGEST_HORIZON {
+    if horizon > LONGEST_HORIZON {
         return Err(Fault::new("horizon", "is too long", format!("at most {LONGEST_HORIZON}")));
     }
+    Ok(())
+}
+
+fn check_forecast(spec: &ForecastSpec) -> Result<(), Fault> {
+    check_times(spec.every, spec.horizon, "forecast")?;
     for (field, error) in [("rate_error", spec.rate_error), ("delay_error", spec.delay_error)] {
         if !(0.0..=1.0).contains(&error) {
             return Err(Fault::new(field, "is not a relative error", "a number from 0 to 1"));

@@ -3,6 +3,7 @@
 mod capacity;
 mod competition;
 mod constellation;
+mod cross_layer;
 mod flow;
 mod handover;
 mod link;
@@ -23,6 +24,7 @@ pub use constellation::{
     ConstellationSpec, Forwarded, GatewaySpec, Instant, IslSpec, PassageSpec, SatelliteSpec,
     Satellites, SatellitesModel, SatellitesSpec, StateFile, TerminalSpec,
 };
+pub use cross_layer::CrossLayerSpec;
 pub(crate) use flow::MOST_STREAMS;
 pub use flow::{
     ApplicationSpec, BlocksUntil, FlowSpec, ForecastSpec, OpenedBy, StreamSpec, Streams,

@@ -101,8 +101,11 @@ impl ScenarioSpec {
 
     /// How far ahead any flow is told of its paths; zero if none is.
     pub fn foresight(&self) -> SimDuration {
-        let forecasts = self.flows.iter().filter_map(|(_, flow)| flow.forecast);
-        forecasts.map(|forecast| forecast.horizon).max().unwrap_or_default()
+        let horizons = self.flows.iter().flat_map(|(_, flow)| {
+            let forecast = flow.forecast.map(|forecast| forecast.horizon);
+            [forecast, flow.cross_layer.map(|cross_layer| cross_layer.horizon)]
+        });
+        horizons.flatten().max().unwrap_or_default()
     }
 
     /// The flows that compete with each other: all that are not background.

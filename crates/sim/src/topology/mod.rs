@@ -1,6 +1,7 @@
 //! Topologies: what moves in a network, and when. Each is a state machine that is handed the time, like everything else,
 //! and says what changes; the network applies it.
 
+mod access;
 mod forecast;
 mod foreseen;
 mod handover;
@@ -8,6 +9,7 @@ mod handover;
 use leobench_base::{DirectionId, LinkId, NodeId, SimTime};
 use leobench_link::ChannelState;
 
+pub use access::{AccessConfig, AccessLink, AccessState, Division, Offer};
 pub use forecast::ForecastConfig;
 pub use foreseen::Foreseen;
 pub use handover::{Handover, HandoverConfig, Transition, Trigger};
@@ -65,6 +67,13 @@ pub enum Change {
         direction: DirectionId,
         /// Its state from now on.
         state: ChannelState,
+    },
+    /// The link layer of a link through a constellation knows something else.
+    Access {
+        /// The link.
+        link: LinkId,
+        /// Its state from now on; none without a serving satellite, or during an outage.
+        state: Option<AccessState>,
     },
     /// A satellite serves a link through a constellation again, or none does: its interfaces have a carrier, or lose it.
     Carrier {

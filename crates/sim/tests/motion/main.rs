@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cross_layer;
 mod forecasts;
 mod handover_phases;
 mod handovers;

@@ -7,9 +7,12 @@ use leobench_transport::endpoint::AccessReport;
 
 use super::*;
 
+/// A path is opened, or reported on at a time.
+type Call = (PathId, Option<SimTime>);
+
 /// A controller that notes paths and reports.
 #[derive(Clone, Default)]
-struct Told(Arc<Mutex<Vec<(PathId, Option<SimTime>)>>>);
+struct Told(Arc<Mutex<Vec<Call>>>);
 
 impl CongestionControl for Told {
     fn open(&mut self, path: PathId, _now: SimTime, _datagram: Bytes) {

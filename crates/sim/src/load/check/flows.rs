@@ -7,7 +7,7 @@ use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
 
-use super::{Names, Place, multipath, page, preferred};
+use super::{Names, Place, cross_layer, multipath, page, preferred};
 use crate::scenario::{
     ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec,
     Until,
@@ -53,6 +53,7 @@ pub(super) fn check(
         }
         multipath::check(spec, flow, nodes, plugins, &at)?;
         preferred::check(spec, flow, nodes, &at)?;
+        cross_layer::check(spec, flow, &at)?;
         for (topology, routes) in &networks {
             let path = |from: usize, to: usize| {
                 let path = routes.path(from.into(), to.into());

@@ -1,6 +1,7 @@
 //! Checks across the parts of a scenario, beyond the checks of each part.
 
 mod constellation;
+mod cross_layer;
 mod flows;
 mod handovers;
 mod limits;

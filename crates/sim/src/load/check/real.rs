@@ -65,6 +65,10 @@ fn check_flow(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
             let error = at.key("forecast").error("cannot be passed to the kernel's TCP");
             Err(error.allowed("no `forecast`, or the transport `quic`, in real time"))
         }
+        TransportSpec::Tcp(_) if flow.cross_layer.is_some() => {
+            let error = at.key("cross_layer").error("cannot be passed to the kernel's TCP");
+            Err(error.allowed("no `cross_layer`, or the transport `quic`, in real time"))
+        }
         TransportSpec::Tcp(tcp) => check_tcp(tcp, &transport),
         TransportSpec::Quic(quic) if quic.stack == Stack::Noq => {
             Err(virtual_only(&transport.key("stack"), "`own`"))

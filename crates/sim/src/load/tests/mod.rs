@@ -2,6 +2,7 @@ mod constellations;
 mod files;
 mod handovers;
 mod hints;
+mod informed;
 mod limits;
 mod overrides;
 mod pages;

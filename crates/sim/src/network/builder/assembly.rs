@@ -10,7 +10,7 @@ use super::{EndParts, FlowParts, LinkParts, NetworkBuilder, Sharing};
 use crate::ledger::FlowLedger;
 use crate::network::bounds::InstantWatch;
 use crate::network::forwarding::{Forwarding, MOST_LINKS, MOST_NODES, Nat, idle_directions};
-use crate::network::handover::Forecaster;
+use crate::network::handover::{AccessStore, Forecaster};
 use crate::network::observe::{LinkView, NetworkEvent, Observer, ObserverParts, StallWatch};
 use crate::network::packets::PacketStore;
 use crate::network::schedule::{Census, Entity, Schedule};
@@ -114,6 +114,7 @@ impl NetworkBuilder {
             wakes: Schedule::new(census),
             topologies: self.topologies,
             forecasters: forecasters.collect(),
+            access: AccessStore::new(self.access_links, self.cross_layers),
             channels: self.channels,
             directions,
             transmitters,
@@ -252,7 +253,7 @@ impl Network {
         for endpoint in self.endpoints.keys() {
             self.wakes.set(Entity::Endpoint(endpoint), Some(SimTime::ZERO));
         }
-        self.wakes.set(Entity::Forecasts, self.forecasters.iter().map(Forecaster::next).min());
+        self.wakes.set(Entity::Forecasts, self.next_forecast());
         self.wakes.set(Entity::Observer, Some(self.observer.next_wake()));
         Ok(())
     }

@@ -20,7 +20,7 @@ use crate::capture::Captures;
 use crate::ledger::FlowLedger;
 use crate::limits::LimitsSpec;
 use crate::record::{FlowNames, Nowhere, RecordSettings, TableSink};
-use crate::topology::{ForecastConfig, Topology};
+use crate::topology::{AccessConfig, AccessLink, ForecastConfig, Topology};
 
 /// Puts a network together.
 pub struct NetworkBuilder {
@@ -30,6 +30,8 @@ pub struct NetworkBuilder {
     channels: Vec<ChannelSlot>,
     topologies: Vec<Box<dyn Topology>>,
     forecasts: Vec<(FlowId, ForecastConfig)>,
+    access_links: Vec<AccessLink>,
+    cross_layers: Vec<(FlowId, AccessConfig)>,
     several_paths: Vec<FlowId>,
     nats: Vec<(NodeId, Vec<DirectionId>)>,
     flows: TiVec<FlowId, FlowParts>,
@@ -94,6 +96,8 @@ impl Default for NetworkBuilder {
             channels: Vec::new(),
             topologies: Vec::new(),
             forecasts: Vec::new(),
+            access_links: Vec::new(),
+            cross_layers: Vec::new(),
             several_paths: Vec::new(),
             nats: Vec::new(),
             flows: TiVec::new(),
@@ -166,6 +170,16 @@ impl NetworkBuilder {
     /// Lets the sender of a flow know ahead what those topologies will do that can be [foreseen](crate::topology::Foreseen).
     pub fn forecast(&mut self, flow: FlowId, config: ForecastConfig) {
         self.forecasts.push((flow, config));
+    }
+
+    /// Stores what the link layers of these links know. Their topology tells it by [`Change::Access`](crate::topology::Change).
+    pub fn access_links(&mut self, links: Vec<AccessLink>) {
+        self.access_links = links;
+    }
+
+    /// Reports to the sender of a flow what the link layers of its paths' access links know.
+    pub fn cross_layer(&mut self, flow: FlowId, config: AccessConfig) {
+        self.cross_layers.push((flow, config));
     }
 
     /// Measures the delays of a flow's packets on each path that it uses.

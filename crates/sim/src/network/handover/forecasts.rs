@@ -11,17 +11,18 @@ use leobench_link::Service;
 use leobench_transport::Input;
 use leobench_transport::endpoint::{Event, Forecast, HandoverForecast, InterfaceForecast};
 
+use super::coming::{Coming, shifted, time_error};
 use crate::network::observe::NetworkEvent;
 use crate::network::schedule::Entity;
 use crate::network::{End, Network, NetworkError};
-use crate::topology::{Attachment, Change, ForecastConfig, Stage};
+use crate::topology::{Attachment, Change, ForecastConfig, HandoverStage};
 
 /// Tells the sender of one flow.
 pub(in crate::network) struct Forecaster {
     flow: FlowId,
     config: ForecastConfig,
     next: SimTime,
-    coming: Vec<Coming>,
+    coming: Coming,
     carriers: Vec<Carrier>,
 }
 
@@ -34,28 +35,13 @@ struct Carrier {
     error: i64,
 }
 
-/// A handover that has been told of.
-struct Coming {
-    topology: usize,
-    number: u64,
-    /// The links that it leads from and to.
-    links: [LinkId; 2],
-    from: SimTime,
-    /// When packets go on; none if that is beyond the horizon.
-    until: Option<SimTime>,
-    /// When it is over; none if that is beyond the horizon.
-    end: Option<SimTime>,
-    /// The error of both times, in nanoseconds.
-    error: i64,
-}
-
 /// Changes up to an instant.
 #[derive(Default)]
 struct Ahead {
     /// Delays and rates of links from then on, the last state of each last.
     offers: Vec<(DirectionId, SimDuration, Option<BitRate>)>,
     /// Beginnings and ends of handovers.
-    stages: Vec<(usize, SimTime, crate::topology::HandoverStage)>,
+    stages: Vec<(usize, SimTime, HandoverStage)>,
     /// Links that take part in another way by then.
     moved: Vec<LinkId>,
     /// Interfaces that come up or go down.
@@ -64,43 +50,17 @@ struct Ahead {
 
 impl Forecaster {
     pub(in crate::network) fn new(flow: FlowId, config: ForecastConfig) -> Self {
-        Self { flow, next: config.first, config, coming: Vec::new(), carriers: Vec::new() }
-    }
-
-    /// When the sender is told next.
-    pub(in crate::network) fn next(&self) -> SimTime {
-        self.next
+        Self { flow, next: config.first, config, coming: Coming::default(), carriers: Vec::new() }
     }
 
     /// Takes in the stages of handovers of these links up to the horizon.
     fn learn(&mut self, now: SimTime, ahead: &Ahead, links: &[LinkId]) {
+        let Self { coming, config, .. } = self;
         for (topology, at, stage) in &ahead.stages {
-            let is_it = |coming: &&mut Coming| {
-                (coming.topology, coming.number) == (*topology, stage.number)
-            };
-            let known = self.coming.iter_mut().find(is_it);
-            match (stage.stage, known) {
-                (Stage::Begin, None) if links.contains(&stage.from.link()) => {
-                    let error = draw_error(&mut self.config);
-                    self.coming.push(Coming {
-                        topology: *topology,
-                        number: stage.number,
-                        links: [stage.from.link(), stage.to.link()],
-                        from: *at,
-                        until: stage.overlaps.then_some(*at),
-                        end: None,
-                        error,
-                    });
-                }
-                (Stage::End | Stage::Cut, Some(coming)) => {
-                    coming.until.get_or_insert(*at);
-                    coming.end = Some(*at);
-                }
-                _ => {}
-            }
+            let matters = |link| links.contains(&link);
+            coming.learn((*topology, *at, *stage), matters, || draw_error(config));
         }
-        let end = now + self.config.horizon;
-        self.coming.retain(|coming| coming.from > now || coming.told(end).until > now);
+        coming.forget(now, now + config.horizon);
         self.learn_carriers(now, ahead);
     }
 
@@ -111,8 +71,7 @@ impl Forecaster {
             let known = self.carriers.iter().any(|it| (it.link, it.at, it.up) == (link, at, up));
             if matters && !known {
                 // A handover and what it does to interfaces are told with one error.
-                let of_handover = self.coming.iter().find(|coming| coming.changes(link, at));
-                let error = of_handover.map(|coming| coming.error);
+                let error = self.coming.error_of(link, at);
                 let error = error.unwrap_or_else(|| draw_error(&mut self.config));
                 self.carriers.push(Carrier { link, at, up, error });
             }
@@ -128,13 +87,12 @@ impl Forecaster {
                 let it = self.carriers.iter().filter(|it| it.link == *link && it.up == up);
                 it.map(|it| shifted(it.at, it.error)).filter(|at| *at > now).min()
             };
-            let leaves = self.coming.iter().filter(|coming| coming.links[0] == *link);
-            let told = leaves.map(|coming| coming.told(horizon)).filter(|told| told.until > now);
+            let leaves = |[from, _]: [LinkId; 2]| from == *link;
             InterfaceForecast {
                 address: *address,
                 comes_up: change(true),
                 goes_down: change(false),
-                handover: told.min_by_key(|told| (told.from, told.until)),
+                handover: self.coming.next(now, horizon, leaves).map(|told| told.forecast),
             }
         })
     }
@@ -145,41 +103,19 @@ impl Forecaster {
         let growth = self.config.horizon.as_secs_f64().sqrt();
         let mut wrong = |error: f64| libm::exp(error * growth * self.config.rng.normal());
         let (rate, delay) = (wrong(self.config.rate_error), wrong(self.config.delay_error));
-        let known = self
-            .coming
-            .iter()
-            .filter(|coming| coming.links.iter().any(|link| ahead.links.contains(link)));
-        let told = known.map(|coming| coming.told(at)).filter(|told| told.until > now);
+        let moves = |links: [LinkId; 2]| links.iter().any(|link| ahead.links.contains(link));
         Forecast {
             path: ahead.path,
             at,
             base_rtt: ahead.base_rtt.map(|rtt| scaled(rtt, delay)),
             bottleneck: ahead.bottleneck.map(|bottleneck| bottleneck.scaled(rate)),
-            handover: told.min_by_key(|told| (told.from, told.until)),
+            handover: self.coming.next(now, at, moves).map(|told| told.forecast),
         }
     }
 }
 
-impl Coming {
-    /// Whether it changes a link at an instant.
-    fn changes(&self, link: LinkId, at: SimTime) -> bool {
-        self.links.contains(&link) && [Some(self.from), self.until, self.end].contains(&Some(at))
-    }
-
-    /// Returns its forecast, with both times shifted by the error. Without a known end, it lasts up to the horizon.
-    fn told(&self, horizon: SimTime) -> HandoverForecast {
-        let until = self.until.unwrap_or(horizon);
-        HandoverForecast { from: shifted(self.from, self.error), until: shifted(until, self.error) }
-    }
-}
-
-/// The error of the time of a change, in nanoseconds.
 fn draw_error(config: &mut ForecastConfig) -> i64 {
-    (config.time_error.as_nanos() as f64 * config.rng.normal()).round() as i64
-}
-
-fn shifted(time: SimTime, error: i64) -> SimTime {
-    SimTime::from_nanos(time.as_nanos().saturating_add_signed(error))
+    time_error(config.time_error, &mut config.rng)
 }
 
 fn scaled(time: SimDuration, factor: f64) -> SimDuration {
@@ -206,10 +142,16 @@ impl Network {
                 forecaster.next = self.now + forecaster.config.every;
             }
         }
-        let next = forecasters.iter().map(|forecaster| forecaster.next).min();
-        self.wakes.set(Entity::Forecasts, next);
         self.forecasters = forecasters;
+        self.tell_access()?;
+        self.wakes.set(Entity::Forecasts, self.next_forecast());
         Ok(())
+    }
+
+    /// When a sender is told next.
+    pub(in crate::network) fn next_forecast(&self) -> Option<SimTime> {
+        let forecasts = self.forecasters.iter().map(|forecaster| forecaster.next);
+        forecasts.chain(self.access.next()).min()
     }
 
     fn tell_forecast(&mut self, forecaster: &mut Forecaster) -> Result<(), NetworkError> {
@@ -246,32 +188,37 @@ impl Network {
     /// Collects the changes of all topologies up to an instant.
     fn look_ahead(&mut self, until: SimTime) -> Ahead {
         let mut ahead = Ahead::default();
-        for (topology, foreseen) in self.topologies.iter_mut().enumerate() {
-            foreseen.foresee(until, &mut |at, change| match change {
-                Change::Channel { direction, state } => {
-                    let rate = match state.service {
-                        Service::Rate(rate) => Some(rate),
-                        Service::Opportunities(_) => None,
-                    };
-                    let rate = rate.map(|rate| if state.up { rate } else { BitRate::ZERO });
-                    ahead.offers.push((*direction, state.delay, rate));
+        self.foresee(until, &mut |topology, at, change| match change {
+            Change::Channel { direction, state } => {
+                let rate = match state.service {
+                    Service::Rate(rate) => Some(rate),
+                    Service::Opportunities(_) => None,
+                };
+                let rate = rate.map(|rate| if state.up { rate } else { BitRate::ZERO });
+                ahead.offers.push((*direction, state.delay, rate));
+            }
+            Change::Handover(stage) => ahead.stages.push((topology, at, *stage)),
+            Change::Carrier { link, up } => ahead.carriers.push((*link, at, *up)),
+            Change::Attach { link, attachment, .. } => {
+                match attachment {
+                    Attachment::Active => ahead.carriers.push((*link, at, true)),
+                    Attachment::Detached => ahead.carriers.push((*link, at, false)),
+                    Attachment::Standby => {}
                 }
-                Change::Handover(stage) => ahead.stages.push((topology, at, *stage)),
-                Change::Carrier { link, up } => ahead.carriers.push((*link, at, *up)),
-                Change::Attach { link, attachment, .. } => {
-                    match attachment {
-                        Attachment::Active => ahead.carriers.push((*link, at, true)),
-                        Attachment::Detached => ahead.carriers.push((*link, at, false)),
-                        Attachment::Standby => {}
-                    }
-                    if *attachment != Attachment::Active {
-                        ahead.moved.push(*link);
-                    }
+                if *attachment != Attachment::Active {
+                    ahead.moved.push(*link);
                 }
-                _ => {}
-            });
-        }
+            }
+            _ => {}
+        });
         ahead
+    }
+
+    /// Shows the changes of all topologies up to an instant, with the number of the topology.
+    pub(super) fn foresee(&mut self, until: SimTime, see: &mut dyn FnMut(usize, SimTime, &Change)) {
+        for (topology, foreseen) in self.topologies.iter_mut().enumerate() {
+            foreseen.foresee(until, &mut |at, change| see(topology, at, change));
+        }
     }
 }
 
@@ -284,11 +231,17 @@ fn detail(forecast: &Forecast) -> String {
         (Some(rate), Some(rtt)) => write!(text, "{rate}, {rtt}"),
         _ => write!(text, "unknown"),
     };
+    write_handover(&mut text, handover.as_ref());
+    text
+}
+
+/// Adds a handover to a text for a reader.
+pub(super) fn write_handover(text: &mut String, handover: Option<&HandoverForecast>) {
+    // Writing to a string cannot fail.
     let _ = match handover {
         Some(HandoverForecast { from, until }) => {
             write!(text, "; handover from {from} to {until}")
         }
         None => write!(text, "; no handover"),
     };
-    text
 }

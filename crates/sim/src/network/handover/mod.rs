@@ -1,5 +1,7 @@
 //! Handovers, and whatever else a topology changes: the one place where its changes are applied.
 
+mod access;
+mod coming;
 mod drops;
 mod forecasts;
 
@@ -8,6 +10,7 @@ use leobench_link::ChannelState;
 use leobench_transport::Input;
 use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
 
+pub(super) use access::AccessStore;
 pub(in crate::network) use drops::Held;
 pub(super) use forecasts::{Forecaster, PathAhead};
 
@@ -103,7 +106,12 @@ impl Network {
                 .directions()
                 .into_iter()
                 .try_for_each(|direction| self.end_overlap(direction, left)),
+            Change::Access { link, state } => {
+                self.access.learn(self.now, link, state);
+                Ok(())
+            }
             Change::Handover(stage) => {
+                self.access.reach(self.now, topology, &stage);
                 let reached = NetworkEvent::Handover { topology, stage: &stage };
                 Ok(self.observer.emit(self.now, reached)?)
             }
@@ -181,7 +189,8 @@ impl Network {
         let Self { forwarding, observer, .. } = self;
         let find = |ends, addresses| forwarding.path_routes(ends, addresses);
         let rerouted = NetworkEvent::Rerouted { flow: Some(flow), find: &find };
-        Ok(observer.emit(self.now, rerouted)?)
+        observer.emit(self.now, rerouted)?;
+        self.tell_new_access(Some(flow))
     }
 
     /// Finds out between which addresses the paths of a flow lead; whether it names any, or did.
@@ -219,6 +228,7 @@ impl Network {
         forwarding.update(|direction| observer.delay(direction));
         let find = |ends, addresses| forwarding.path_routes(ends, addresses);
         observer.emit(self.now, NetworkEvent::Rerouted { flow: None, find: &find })?;
+        self.tell_new_access(None)?;
         for Held { node, packet } in std::mem::take(&mut self.held) {
             let waits = matches!(packet.meta.label.to, Destination::Node(_));
             if waits && self.forwarding.hop(node, packet.meta.label.to) == Hop::Nowhere {
@@ -230,3 +240,6 @@ impl Network {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

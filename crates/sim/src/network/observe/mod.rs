@@ -28,7 +28,7 @@ pub(crate) use self::losses::Repeat;
 use self::path_delays::PathDelays;
 pub(crate) use self::results::{FlowState, Observed};
 use self::routes::FlowRoutes;
-pub(super) use self::routes::{Addresses, PathRoutes};
+pub(super) use self::routes::{AccessPath, Addresses, PathRoutes};
 pub use self::stalls::{Stall, StallWatch};
 use crate::ledger::FlowLedger;
 use crate::record::{MessageRow, Names, RecordSettings, Recorder, TableSink};

@@ -28,6 +28,12 @@ pub(super) struct FlowRoutes {
     paths: Vec<ObservedPath>,
 }
 
+/// A path, and the direction of the link that gives its data access to the constellation, with the factor on the rate there.
+pub(in crate::network) struct AccessPath {
+    pub(in crate::network) path: PathId,
+    pub(in crate::network) access: Option<(DirectionId, f64)>,
+}
+
 /// A path.
 struct ObservedPath {
     path: PathId,
@@ -108,6 +114,21 @@ impl Observer {
                 base_rtt: Some(base_rtt).filter(|_| stays),
                 bottleneck: rates.and_then(|rates| rates.into_iter().min()).filter(|_| stays),
             })
+        });
+        paths.collect()
+    }
+
+    /// Returns the paths of a flow on which its data has a way, each with the first of these directions on it.
+    pub(in crate::network) fn access_paths(
+        &self,
+        flow: FlowId,
+        directions: &[DirectionId],
+    ) -> Vec<AccessPath> {
+        let paths = self.routes[flow].paths.iter().filter_map(|known| {
+            let there = known.routes[0].as_ref()?;
+            let access = there.iter().find(|direction| directions.contains(direction));
+            let scaled = |direction: DirectionId| (direction, self.directions[direction].rate_scale);
+            Some(AccessPath { path: known.path, access: access.copied().map(scaled) })
         });
         paths.collect()
     }

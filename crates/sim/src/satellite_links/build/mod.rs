@@ -3,6 +3,7 @@
 mod forwarded;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use leobench_base::quantity::{Distance, Elevation};
 use leobench_base::spec::Fault;
@@ -207,7 +208,7 @@ fn rate(
         (_, Some(spec)) => {
             let budget = Budget::new(spec.clone());
             let budget = budget.map_err(|fault| passage.fault(within(key, fault)))?;
-            Ok(Rate::Budget { budget: Box::new(budget), before: None })
+            Ok(Rate::Budget { budget: Arc::new(budget), before: None })
         }
         (Some(BitRate::ZERO), None) => {
             let field = format!("links.{}.rate", passage.name);
