@@ -28,16 +28,16 @@ pub use careful_resume::{CarefulResume, Remote, Saved, Store};
 pub use cubic::CubicSpec;
 pub use elastic::ElasticSpec;
 pub use forecast_window::ForecastWindow;
+pub use growth_per::GrowthPer;
 pub use hybla::HyblaSpec;
 pub use leocc::LeoccSpec;
 pub use lia::LiaSpec;
 pub use loss_based::Opening;
 pub use maco::{
-    Capacity, DelayEstimate, GrowthPer, MacoSpec, MaxScope, OtherLoss, RateCounts,
-    SsthreshAfterLoss,
+    Capacity, DelayEstimate, MacoSpec, MaxScope, OtherLoss, RateCounts, SsthreshAfterLoss,
 };
 pub use new_reno::NewRenoSpec;
-pub use olia::OliaSpec;
+pub use olia::{Increase, OliaSpec};
 pub use per_path::{PerPath, SinglePath};
 pub use phase::PhaseWatch;
 pub use satcp::SatcpSpec;
