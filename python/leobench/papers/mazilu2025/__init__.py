@@ -39,7 +39,8 @@ PAPER = Paper(
         ),
         Remark(
             "The path is London to New York over Starlink of March 2026, where the authors follow the orbits "
-            "of a design. Forecasts are exact, where the authors' err by what elements of different ages do.",
+            "of a design. Its round trip is some 45 ms, theirs 84 ms: a queue of the same size is larger "
+            "than its product. Forecasts are exact, where theirs err as elements of different ages do.",
             ("path",),
         ),
     ),
