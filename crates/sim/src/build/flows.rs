@@ -108,6 +108,7 @@ impl FromScenario<'_> {
         let deadlines = flow.attributes().into_iter().map(|stream| stream.deadline);
         let ledger = FlowLedger::new(flow.stream_count(), warm_up).with_deadlines(deadlines);
         let competes = self.spec.competitors().count() > 1 && !flow.background;
+        let ledger = if flow.is_endless() { ledger.endless() } else { ledger };
         if competes { ledger.with_deliveries(self.spec.competition.step()) } else { ledger }
     }
 

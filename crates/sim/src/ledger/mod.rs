@@ -36,6 +36,8 @@ pub struct FlowLedger {
     statistics: Statistics,
     /// Most flows have one.
     streams: SmallVec<[StreamLedger; 1]>,
+    /// Whether a message has no end.
+    endless: bool,
 }
 
 /// The messages of one stream that are neither delivered nor lost, in order of creation.
@@ -78,7 +80,14 @@ impl FlowLedger {
             kept: 0,
             statistics,
             deliveries: None,
+            endless: false,
         }
+    }
+
+    /// The same of a flow with a message that never ends.
+    #[must_use]
+    pub fn endless(self) -> Self {
+        Self { endless: true, ..self }
     }
 
     /// The same with a record of what is delivered in every step of time.
@@ -198,6 +207,11 @@ impl FlowLedger {
     /// Whether no message is waiting or on its way.
     pub fn is_drained(&self) -> bool {
         self.open == 0
+    }
+
+    /// Whether a run that ends when every byte has arrived waits for this flow.
+    pub fn is_awaited(&self) -> bool {
+        !self.is_drained() && !self.endless
     }
 
     /// At the end of the run: takes out the messages that were neither delivered nor lost, by stream and number.

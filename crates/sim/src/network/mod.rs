@@ -162,10 +162,11 @@ impl Network {
         self.packets
     }
 
-    /// Whether all applications have finished and every message was delivered, or lost where nothing sends it again.
+    /// Whether all applications have finished and every message was delivered, or lost where nothing sends it again. Messages
+    /// without an end do not count.
     pub fn is_drained(&mut self) -> bool {
         let is_open = |flow: FlowId| {
-            !self.flows[flow].application.is_finished() || !self.observer.is_drained(flow)
+            !self.flows[flow].application.is_finished() || self.observer.is_awaited(flow)
         };
         // The flow that was open last most likely still is: whoever asks at every event does not look at all of them.
         if self.flows.get(self.open_flow).is_some() && is_open(self.open_flow) {

@@ -5,6 +5,7 @@ use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json
 use leobench_base::{Bytes, End, SimDuration, SimRng, SimTime};
 use leobench_quic::QuicSpec;
 use leobench_transport::buffer::Attributes;
+use leobench_transport::source::BulkSpec;
 use leobench_transport::tcp::{ReconnectSpec, TcpSpec};
 use leobench_transport::udp::UdpSpec;
 use leobench_transport::{SchedulerSpec, SourceSpec};
@@ -183,6 +184,13 @@ impl FlowSpec {
         };
         let each = each.iter().enumerate().map(|(index, stream)| (Some(index), &stream.source));
         self.source.iter().map(|source| (None, source)).chain(each)
+    }
+
+    /// Whether it has a transfer without an end.
+    pub fn is_endless(&self) -> bool {
+        let endless =
+            |source: &SourceSpec| matches!(source, SourceSpec::Bulk(BulkSpec { size: None }));
+        self.sources().any(|(_, source)| endless(source))
     }
 
     /// How many streams carry its data.

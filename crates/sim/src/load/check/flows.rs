@@ -174,7 +174,7 @@ fn endless(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), S
         }
         let (problem, allowed) = if !flow.transport.model().connects() {
             ("is missing, but the transport sends the whole message at once", "a size")
-        } else if spec.until == Until::Drained {
+        } else if spec.until == Until::Drained && !(flow.background && has_end(spec)) {
             (
                 "is missing, but the run waits for the end of the transfer",
                 "a size, or `until = \"time\"`",
@@ -185,6 +185,11 @@ fn endless(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), S
         return Err(at_source(at, stream, |at| at.key("size").error(problem).allowed(allowed)));
     }
     Ok(())
+}
+
+/// Whether a flow comes to an end by itself: a run does not wait for transfers without one in the background.
+fn has_end(spec: &ScenarioSpec) -> bool {
+    spec.flows.iter().any(|(_, flow)| !flow.background && !flow.is_endless())
 }
 
 /// An error about a source of the flow `at`.

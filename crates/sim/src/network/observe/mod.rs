@@ -155,8 +155,8 @@ impl Observer {
     }
 
     /// Whether every message of a flow was delivered, or lost where nothing sends it again.
-    pub(super) fn is_drained(&self, flow: FlowId) -> bool {
-        self.ledgers[flow].is_drained()
+    pub(super) fn is_awaited(&self, flow: FlowId) -> bool {
+        self.ledgers[flow].is_awaited()
     }
 
     /// Whether what a flow has lost is not sent again.

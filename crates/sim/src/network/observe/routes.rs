@@ -127,7 +127,8 @@ impl Observer {
         let paths = self.routes[flow].paths.iter().filter_map(|known| {
             let there = known.routes[0].as_ref()?;
             let access = there.iter().find(|direction| directions.contains(direction));
-            let scaled = |direction: DirectionId| (direction, self.directions[direction].rate_scale);
+            let scaled =
+                |direction: DirectionId| (direction, self.directions[direction].rate_scale);
             Some(AccessPath { path: known.path, access: access.copied().map(scaled) })
         });
         paths.collect()
