@@ -98,6 +98,24 @@ def test_delays_are_those_of_the_table(scenario: Path) -> None:
     assert compared > 150
 
 
+def test_satellites_may_have_a_queue(scenario: Path) -> None:
+    """A link alone, with hardly any load, sees no difference."""
+    own = leobench.run(scenario)
+    shared = leobench.run(scenario, overrides={"constellation.satellite": {"queue": "fifo"}})
+    assert shared.tables.messages.equals(own.tables.messages)
+    served = shared.summary["satellites"]
+    labels = set(own.tables.channel.filter(own.tables.channel["up"])["label"])
+    assert {each["name"].rsplit("/", 1)[0] for each in served} == labels
+    there = [each for each in served if each["name"].endswith("/there")]
+    links = {link["name"]: link for link in shared.summary["links"]}
+    assert sum(each["sent_packets"] for each in there) == links["sky/manila->far"]["delivered_packets"]
+    states = own.tables.channel.filter(link="sky/manila->far").select("t_ns", "up").rows()
+    ends = [*(at for at, _ in states[1:]), 200_000_000_000]
+    up = sum(end - at for (at, is_up), end in zip(states, ends, strict=True) if is_up)
+    assert sum(each["served_s"] for each in there) == pytest.approx(up / 1e9)
+    assert up < 200_000_000_000
+
+
 def test_satellites_hand_over_and_links_go_down_as_the_state_says(scenario: Path) -> None:
     run = leobench.run(scenario)
     changes = [row for row in run.tables.handovers.iter_rows(named=True) if row["stage"] == "begin"]

@@ -29,7 +29,8 @@ _LINK_HEAD = (
 )  # fmt: skip
 _WAIT_HEAD = (("queued", "mean ms"), ("", "p95"))
 _SATELLITE_HEAD = (
-    ("", "satellite"), ("served", "s"), ("", "used"), ("packets", "sent"), ("", "withdrawn"), ("dropped", "by queue"),
+    ("", "satellite"), ("served", "s"), ("", "used"), ("packets", "sent"), ("", "withdrawn"),
+    ("dropped", "by queue"),
 )  # fmt: skip
 _LONGEST_HEAD = (("queued", "mean ms"), ("", "max"))
 _LINK_CAUSES = ("queue", "channel", "down", "mtu")
