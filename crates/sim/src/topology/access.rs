@@ -52,7 +52,7 @@ pub struct Division {
 }
 
 impl Division {
-    /// What a link gets of a rate.
+    /// The part of a rate that a link gets.
     pub fn of(&self, rate: BitRate) -> BitRate {
         let share = rate.scaled(1.0 / self.sharers as f64);
         self.cell.map_or(share, |cell| share.min(cell))

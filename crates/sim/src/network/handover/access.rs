@@ -47,7 +47,7 @@ struct Reporter {
     told: Vec<ToldAccess>,
 }
 
-/// What a report on a path said that is worth a row when it changes.
+/// The part of a report on a path whose changes are worth a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ToldAccess {
     path: PathId,

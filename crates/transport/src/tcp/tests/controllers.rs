@@ -21,7 +21,7 @@ impl Controlled for TcpEndpoint {
 
 crate::test_controlled!(TcpEndpoint);
 
-/// What a controller is told of its path: that it is open, and its access link.
+/// A controller that notes when its path is opened, and reports on its access link.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<Option<SimTime>>>>);
 

@@ -3,7 +3,7 @@
 use leobench_base::{LinkId, SimDuration, SimTime};
 use leobench_transport::endpoint::{AccessReport, PathId};
 
-use super::{DOWNLOAD, Truth, UPLOAD, chain, reports, van};
+use super::{CHAIN, DOWNLOAD, Truth, UPLOAD, chain, chain_of, reports, van};
 use crate::scenario::Scenario;
 
 /// Holds every report against the satellites as they were `delay` before. Returns how many had a service, and how many none.
@@ -88,6 +88,24 @@ fn rates_on_the_chain_are_those_of_the_paper() {
     let nearest = told.iter().filter_map(|(_, report)| report.service);
     let nearest = nearest.min_by(|one, other| one.range_m.total_cmp(&other.range_m)).unwrap();
     assert!((nearest.range_m - 550e3).abs() < 2.0, "{nearest:?}");
+}
+
+/// Links that share a transmitter with a queue have its whole rate each.
+#[test]
+fn rates_of_a_satellite_with_a_queue_are_undivided() {
+    let overrides = [
+        ("constellation.satellites.footprint", "157.5 km"),
+        ("constellation.satellite", r#"{ queue = { kind = "fifo", limit = "500 kB" } }"#),
+        ("duration", "70 s"),
+    ];
+    let text = CHAIN.replace("queue = { kind = \"fifo\", limit = \"500 kB\" }\n", "");
+    let told = reports(&chain_of(&text, "{}", &overrides));
+    let services: Vec<_> = told.iter().filter_map(|(_, report)| report.service).collect();
+    assert!(services.len() > 800, "{}", services.len());
+    for service in services {
+        let (_, rate) = by_hand(service.range_m);
+        assert!((service.rate.bps() as f64 / rate - 1.0).abs() < 1e-7, "{service:?}");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::record::Nowhere;
 use crate::satellite_links::SatelliteLinks;
 use crate::scenario::Scenario;
 
-/// What a sender hears and does, in order.
+/// An input of a sender, or its action.
 #[derive(Clone, Debug, PartialEq)]
 enum Note {
     /// It is told of an access link.
@@ -93,9 +93,15 @@ impl Endpoint for Tap {
 
 const SEED: u64 = 1;
 
+const CHAIN: &str = include_str!("../../../../../../scenarios/maco-chain.toml");
+
 /// The shipped chain, whose flow has a `cross_layer` of these keys.
 fn chain(cross_layer: &str, overrides: &[(&str, &str)]) -> Scenario {
-    let text = include_str!("../../../../../../scenarios/maco-chain.toml");
+    chain_of(CHAIN, cross_layer, overrides)
+}
+
+/// The same of another text.
+fn chain_of(text: &str, cross_layer: &str, overrides: &[(&str, &str)]) -> Scenario {
     let cross_layer = ("flows.upload.cross_layer", cross_layer);
     let source = ("flows.upload.source", r#"{ kind = "cbr", rate = "2 Mbps", size = "1000 B" }"#);
     let overrides = [&[("duration", "40 s"), source, cross_layer], overrides].concat();
@@ -162,7 +168,7 @@ const DOWNLOAD: &str = r#"from = "server"
 to = "van"
 transport = "quic""#;
 
-/// What the sender of the first flow hears and does.
+/// Inputs and actions of the sender of the first flow, in order.
 fn notes(scenario: &Scenario) -> Vec<(SimTime, Note)> {
     let mut qlogs = |_: &str, _: &str| Ok(None);
     let (tables, ports) = (Box::new(Nowhere), Vec::new());
