@@ -171,7 +171,7 @@ fn samples(links: &SatelliteLinks, rows: &mut Vec<SampleRow>) {
             Geodetic::from_ecef(ephemeris.position(SatelliteId::from(way.satellite)))
         });
         let [uplink_mbps, downlink_mbps] = state.rates.map(|rate| rate.bps() as f64 / 1e6);
-        let [uplink_db, downlink_db] = state.carrier_to_noise();
+        let [uplink_db, downlink_db] = state.carrier_to_noise;
         let gateway = way.and_then(|way| way.gateway);
         rows.push(SampleRow {
             t_s: links.now().as_secs_f64(),

@@ -23,7 +23,7 @@ pub use topology::ConstellationTopology;
 
 use crate::record::chain_name;
 use crate::scenario::Scenario;
-use crate::topology::{AccessLink, AccessState, Offer};
+use crate::topology::{AccessLink, AccessState};
 
 /// The links of a scenario through its constellation, over its terminals and gateways.
 pub struct SatelliteLinks {
@@ -64,15 +64,8 @@ pub struct LinkState {
     pub way: Option<WayState>,
     /// Rates there (uplink) and back (downlink); zero without a way.
     pub rates: [BitRate; 2],
-    /// Offers of the budgets there and back, where there are any.
-    pub offers: [Option<Offer>; 2],
-}
-
-impl LinkState {
     /// Carrier over noise there and back in dB, where there is a budget.
-    pub fn carrier_to_noise(&self) -> [Option<f64>; 2] {
-        self.offers.map(|offer| offer.map(|offer| offer.reading.carrier_to_noise))
-    }
+    pub carrier_to_noise: [Option<f64>; 2],
 }
 
 /// A way through the constellation.
@@ -241,9 +234,8 @@ impl SatelliteLinks {
 
     /// Returns the state of a link as its link layer knows it; none without a way.
     pub fn access(&self, path: usize) -> Option<AccessState> {
-        let LinkState { way, offers, .. } = &self.states[path];
-        let WayState { satellite, range_m, .. } = *way.as_ref()?;
-        Some(AccessState { satellite, range_m, offers: *offers })
+        let WayState { satellite, range_m, .. } = *self.states[path].way.as_ref()?;
+        Some(AccessState { satellite, range_m, offers: self.paths[path].rates.offers })
     }
 
     /// A link with its budgets, as reports on it need them.

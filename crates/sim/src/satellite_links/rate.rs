@@ -21,6 +21,8 @@ pub(super) struct Rates {
     pub(super) fading: Option<Box<dyn Fading>>,
     /// Limits the downlink.
     pub(super) cell: Option<Cell>,
+    /// Latest offers of the budgets.
+    pub(super) offers: [Option<Offer>; 2],
 }
 
 impl Rates {
@@ -35,7 +37,8 @@ impl Rates {
         let fading = self.fading.as_mut().map_or(0.0, |fading| fading.advance(now));
         let Some(way) = &state.way else {
             state.rates = [BitRate::ZERO; 2];
-            state.offers = [None; 2];
+            state.carrier_to_noise = [None; 2];
+            self.offers = [None; 2];
             return;
         };
         let [there, back] = geometries(way, latitude_deg, altitude_km);
@@ -43,7 +46,9 @@ impl Rates {
             let cell = self.cell.as_ref().filter(|_| index == 1).map(|cell| cell.share(now));
             let division = Division { sharers: way.sharers, cell };
             let (rate, offer) = rate.at(&geometry, fading, division);
-            (state.rates[index], state.offers[index]) = (division.of(rate), offer);
+            state.rates[index] = division.of(rate);
+            state.carrier_to_noise[index] = offer.map(|offer| offer.reading.carrier_to_noise);
+            self.offers[index] = offer;
         }
     }
 }

@@ -183,6 +183,7 @@ fn path(
         directions: [there, back],
         fading: spec.fading.as_ref().map(|fading| fading.model().build(&rng)),
         cell: spec.cell.as_ref().map(Cell::new),
+        offers: [None; 2],
     };
     let name = (*name).to_owned();
     Ok(SatelliteLink { link: LinkId::from(*number), name, node, terminal: *terminal, rates })

@@ -266,7 +266,7 @@ impl Truth {
         let way = state.way.as_ref()?;
         Some(AccessService {
             satellite: way.satellite,
-            snr_db: state.carrier_to_noise()[direction]?,
+            snr_db: state.carrier_to_noise[direction]?,
             range_m: way.range_m,
             rate: state.rates[direction],
         })
