@@ -115,7 +115,7 @@ leobench_base::spec! {
         pub filter_window: Whole<8, 1_000_000> = Whole::nearest(32),
         /// Weight of a sample in the deviation of round-trip times in equation 17 (RFC 6298 section 2: alpha).
         pub deviation_weight: f64 [Range::above(0.0).to(1.0)] = 0.125,
-        /// Factors over which equation 26 takes the maximum (as printed in equations 23 to 26).
+        /// Factors over which equation 26 takes the maximum (section 5.2, equations 23 to 26: as printed).
         pub max_scope: MaxScope = MaxScope::LongestRtt,
         /// The events by which a window grows (RFC 9002 section 7.3: packets, however the receiver acknowledges them).
         pub growth_per: GrowthPer = GrowthPer::Packet,
@@ -130,7 +130,7 @@ leobench_base::spec! {
         /// Windows at congestion that an interface remembers.
         pub history: Whole<1, 1_000> = Whole::nearest(8),
         /// Whether it remembers them when its satellite changes (section 4.2: for subsequent states).
-        pub history_survives_handover: bool = true,
+        pub history_survives: bool = true,
         /// Multiple of the bytes that acknowledgements show the path to deliver in its shortest round trip. A larger window
         /// does not grow.
         pub growth_ceiling: f64 [Range::from(1.0).to(1e6)] = 8.0,
@@ -388,7 +388,7 @@ impl Avoidance for Maco {
         if news.identified {
             paths.memory.identify(paths.own().path, link, self.spec.history.get());
         }
-        if news.handed_over && !self.spec.history_survives_handover {
+        if news.handed_over && !self.spec.history_survives {
             paths.memory.forget(Key::Link(link));
         }
         if !self.spec.quick_start {

@@ -183,8 +183,8 @@ fn a_path_that_comes_back_starts_again() {
 
 #[test]
 fn history_survives_a_handover_unless_told_otherwise() {
-    for (history_survives_handover, expected) in [(true, 150.0), (false, 4.0)] {
-        let mut maco = open(&MacoSpec { history_survives_handover, ..unaware() });
+    for (history_survives, expected) in [(true, 150.0), (false, 4.0)] {
+        let mut maco = open(&MacoSpec { history_survives, ..unaware() });
         tell(&mut *maco, FIRST, 0, 48.0);
         congest(&mut *maco, FIRST, 200, 300);
         let mut other = report(FIRST, 0, at(300), 48.0);
