@@ -234,7 +234,7 @@ def _coupling(scenario: Scenario, subject: Subject, _seen: Evidence) -> None:
 
 
 # docs/congestion-control.md, Several paths.
-_UNCOUPLED = {"lia": "newreno", "olia": "newreno", "balia": "newreno", "wvegas": "vegas"}
+_UNCOUPLED = {"lia": "newreno", "olia": "newreno", "balia": "newreno", "wvegas": "vegas", "maco": "elastic"}
 _OF_ALL_CONTROLLERS = ("minimum_window", "slow_start", "loss_reduction")
 
 

@@ -54,8 +54,9 @@ fn confuse(seconds: u32) {
                 assert_eq!(taken, all, "{name}: every loss counts");
             }
         }
-        let [[queue, full], [random, lost], _] = maco;
+        let [[queue, full], [random, lost], [outage, _]] = maco;
         assert!(queue == full || queue as f64 > 0.9 * full as f64, "{queue} of {full}");
+        assert_eq!(outage, 0, "reports say that no satellite serves");
         assert!(random < lost || lost == 0, "{random} of {lost}");
     }
 }
