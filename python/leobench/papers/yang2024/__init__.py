@@ -8,7 +8,12 @@ from leobench.papers.yang2024 import figures, measures
 
 _HERE = Path(__file__).parent
 _figure = partial(Figure.of, _HERE, words=figures.WORDS)
-_transfer = partial(_figure, measure=measures.of_transfer, measures=measures.TRANSFER, quick=Quick(2, {}))
+_transfer = partial(
+    _figure,
+    measure=measures.of_transfer,
+    measures=measures.TRANSFER,
+    quick=Quick(2, {"flows.upload.source.size": "2 MB"}),
+)
 
 PAPER = Paper(
     name="yang2024",
@@ -22,7 +27,7 @@ PAPER = Paper(
             "fig8-11",
             "Figs. 8 to 11: windows, throughput, delays and recoveries over a chain of satellites",
             figures.over_time,
-            quick=Quick(1, {"duration": "50 s"}),
+            quick=Quick(2, {"duration": "50 s"}),
             measure=measures.of_series,
             measures=measures.SERIES,
         ),

@@ -81,8 +81,8 @@ def over_time(campaign: Campaign, result: CampaignResult, folder: Path) -> Figur
         _bars(axes, means, metric, title)
     style.note(
         figure,
-        "above: the first run of each; shaded: one satellite for both subflows; line: bandwidth-delay product\n"
-        "recoveries: 99 % quantile, means of the runs; none: no window came back to that product",
+        "above: the first run of each; shaded: both subflows over one satellite; line: their product\n"
+        "recoveries: 99 % quantile, means of runs; none: no window came back to the bandwidth-delay product",
     )
     return figure
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from leobench.papers.yang2024 import series
@@ -46,12 +47,14 @@ def of_series(result: CampaignResult) -> pl.DataFrame:
         by_model = not set(run.paths[0].phase) & {"avoidance", "recovery"}
         found["congestion_losses"] = recoveries[run.key] if by_model else series.reductions(run)
         took_ns, again = validations.get(run.key, (None, None))
-        if took_ns is not None:
-            found |= {"new_path_rtts": took_ns / 100e6, "validations_at_handovers": float(again)}
+        found["new_path_rtts"] = math.nan if took_ns is None else took_ns / 100e6
+        found["validations_at_handovers"] = math.nan if again is None else float(again)
         rows += [(*run.key, metric, value) for metric, value in found.items()]
     schema = {"variant": pl.String, "replicate": pl.Int64, "metric": pl.String, "value": pl.Float64}
-    frame = pl.DataFrame(rows, schema, orient="row").filter(pl.col("value").is_finite())
-    return frame.with_columns(pl.col("replicate").cast(result.runs.schema["replicate"]))
+    frame = pl.DataFrame(rows, schema, orient="row")
+    return frame.with_columns(
+        pl.col("replicate").cast(result.runs.schema["replicate"]), pl.col("value").fill_nan(None)
+    )
 
 
 def _validations(result: CampaignResult) -> pl.DataFrame:
