@@ -127,7 +127,7 @@ def _readings(conclusions: Sequence[Conclusion]) -> list[str]:
 
 
 def _described(reading: Reading) -> str:
-    """What a reading takes a claim to mean and why, or which others it takes together."""
+    """The meaning of a claim under a reading and the reason, or the readings that it takes together."""
     if reading.parts:
         return "Together."
     return (

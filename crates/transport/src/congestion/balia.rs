@@ -5,7 +5,8 @@
 use leobench_base::Bytes;
 
 use super::coupled::{self, CoupledAvoidance, Paths};
-use super::loss_based::{Avoidance, Opening};
+use super::loss_based::Avoidance;
+use super::opening::Opening;
 use super::{Acked, Behaviour, CongestionContext, CongestionControl, CongestionModel};
 
 /// The largest multiple of half the window that congestion takes (Peng et al. 2016).

@@ -4,7 +4,8 @@
 use leobench_base::spec::Range;
 use leobench_base::{Bytes, SimDuration};
 
-use super::loss_based::{self, Avoidance, Opening};
+use super::loss_based::{self, Avoidance};
+use super::opening::Opening;
 use super::{Acked, CongestionContext, CongestionControl, CongestionModel};
 
 leobench_base::spec! {
@@ -65,7 +66,7 @@ mod tests {
 
     use super::*;
     use crate::congestion::Rtt;
-    use crate::congestion::loss_based::Packets;
+    use crate::congestion::opening::Packets;
     use crate::congestion::tests::acked;
     use crate::congestion::tests::flow::{DATAGRAM, Flow};
 

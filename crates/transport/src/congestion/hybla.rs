@@ -3,7 +3,8 @@
 use leobench_base::spec::{Fault, Range, UpTo};
 use leobench_base::{Bytes, SimDuration};
 
-use super::loss_based::{self, Avoidance, Opening, Packets};
+use super::loss_based::{self, Avoidance};
+use super::opening::{Opening, Packets};
 use super::{Acked, Behaviour, CongestionContext, CongestionControl, CongestionModel};
 
 leobench_base::spec! {

@@ -14,9 +14,11 @@ impl ScalarKalman {
         self.variance += process;
     }
 
-    /// Corrects the prediction by a measurement with noise of variance `noise` (R). Returns the gain.
+    /// Corrects the prediction by a measurement with noise of variance `noise` (R). Returns the gain, which is one if neither
+    /// prediction nor measurement can be wrong.
     pub fn correct(&mut self, measured: f64, noise: f64) -> f64 {
-        let gain = self.variance / (self.variance + noise);
+        let innovation = self.variance + noise;
+        let gain = if innovation > 0.0 { self.variance / innovation } else { 1.0 };
         self.estimate += gain * (measured - self.estimate);
         self.variance *= 1.0 - gain;
         gain

@@ -2,16 +2,13 @@
 //! 7 and appendix B). The algorithms differ in how the window grows, mainly after slow start, and in how far they reduce
 //! it. [`super::coupled`] runs the same windows where these two depend on all paths of a connection.
 
-use leobench_base::spec::{Fault, Whole};
 use leobench_base::{Bytes, SimTime};
 
+use super::opening::Opening;
 use super::per_path::{PerPath, SinglePath};
-use super::slow_start::{SlowStart, SlowStartSpec};
+use super::slow_start::SlowStart;
 use super::{AckEnd, Acked, Congestion, CongestionContext, CongestionControl, Sent};
 use crate::endpoint::{AccessReport, Forecast};
-
-/// A window in packets, at least one.
-pub type Packets = Whole<1, { u32::MAX }>;
 
 /// A window and a threshold to begin slow start with, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,55 +133,6 @@ pub(super) trait Avoidance: Clone + Send {
     fn unused_until(&mut self, now: SimTime) {
         let _ = now;
     }
-}
-
-leobench_base::spec! {
-    /// How a window opens, and how small it gets.
-    pub struct Opening: Default check = Opening::check {
-        /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<Packets>,
-        /// Smallest window in packets (RFC 9002 section 7.2).
-        pub minimum_window: Packets = Packets::nearest(2),
-        /// How the window grows at first.
-        pub slow_start: SlowStartSpec = SlowStartSpec::Standard,
-    }
-}
-
-impl Opening {
-    fn check(&self) -> Result<(), Fault> {
-        self.initial_window.map_or(Ok(()), |packets| self.check_packets("initial_window", packets))
-    }
-
-    /// Refuses a number of packets below the minimum window.
-    pub(super) fn check_packets(&self, field: &'static str, packets: Packets) -> Result<(), Fault> {
-        let minimum = self.minimum_window.get();
-        if packets.get() >= minimum {
-            return Ok(());
-        }
-        let allowed = format!("at least the minimum window ({minimum})");
-        Err(Fault::new(field, "is out of range", allowed))
-    }
-
-    /// The minimum window in bytes.
-    fn minimum(&self, datagram: Bytes) -> u64 {
-        u64::from(self.minimum_window.get()).saturating_mul(datagram.get())
-    }
-
-    /// The initial window in bytes.
-    fn initial(&self, datagram: Bytes) -> u64 {
-        let given = self.initial_window.map(Packets::get);
-        initial_window(given, datagram).max(self.minimum(datagram))
-    }
-}
-
-/// The window of so many packets, or that of RFC 9002 section 7.2: ten packets, but no more than 14,720 bytes or two
-/// packets, whichever is larger.
-pub(super) fn initial_window(packets: Option<u32>, datagram: Bytes) -> u64 {
-    let datagram = datagram.get();
-    packets.map_or_else(
-        || (10 * datagram).min(14_720.max(2 * datagram)),
-        |packets| u64::from(packets).saturating_mul(datagram),
-    )
 }
 
 /// Bytes by which an acknowledgement lets the window of Reno grow: a packet in a window's worth (RFC 9002 appendix B.5).

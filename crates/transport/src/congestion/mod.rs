@@ -11,6 +11,7 @@ mod full_pipe;
 mod growth_per;
 mod kalman;
 mod loss_based;
+mod opening;
 mod per_path;
 mod phase;
 mod rate;
@@ -32,12 +33,12 @@ pub use growth_per::GrowthPer;
 pub use hybla::HyblaSpec;
 pub use leocc::LeoccSpec;
 pub use lia::LiaSpec;
-pub use loss_based::Opening;
 pub use maco::{
     Capacity, DelayEstimate, MacoSpec, MaxScope, OtherLoss, RateCounts, SsthreshAfterLoss,
 };
 pub use new_reno::NewRenoSpec;
 pub use olia::{Increase, OliaSpec};
+pub use opening::Opening;
 pub use per_path::{PerPath, SinglePath};
 pub use phase::PhaseWatch;
 pub use satcp::SatcpSpec;

@@ -7,7 +7,8 @@ use leobench_base::spec::Range;
 
 use super::coupled::{self, CoupledAvoidance, Paths, View};
 use super::growth_per::{Counter, GrowthPer};
-use super::loss_based::{Avoidance, Opening};
+use super::loss_based::Avoidance;
+use super::opening::Opening;
 use super::{AckEnd, Acked, Behaviour, CongestionContext, CongestionControl, CongestionModel};
 
 leobench_base::words! {

@@ -4,7 +4,8 @@
 use leobench_base::Bytes;
 use leobench_base::spec::{Fault, Range};
 
-use super::loss_based::{self, Avoidance, Opening};
+use super::loss_based::{self, Avoidance};
+use super::opening::Opening;
 use super::round::{RoundRtt, RoundRtts};
 use super::{Acked, CongestionContext, CongestionControl, CongestionModel, Sent};
 

@@ -6,7 +6,8 @@ use leobench_base::spec::Range;
 use leobench_base::{Bytes, SimDuration, SimTime};
 
 use super::delivery_rate::DeliveryRate;
-use super::loss_based::{self, Avoidance, Opening};
+use super::loss_based::{self, Avoidance};
+use super::opening::Opening;
 use super::{Acked, Behaviour, CongestionContext, CongestionControl, CongestionModel};
 
 /// Shortest time over which a bandwidth sample is taken (`TCP_WESTWOOD_RTT_MIN` of Linux).

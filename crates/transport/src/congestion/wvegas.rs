@@ -6,7 +6,8 @@ use leobench_base::Bytes;
 use leobench_base::spec::{Fault, Range};
 
 use super::coupled::{self, CoupledAvoidance, Paths};
-use super::loss_based::{Avoidance, Opening, reno_growth};
+use super::loss_based::{Avoidance, reno_growth};
+use super::opening::Opening;
 use super::round::{RoundRtt, RoundRtts};
 use super::{Acked, Behaviour, CongestionContext, CongestionControl, CongestionModel, Sent};
 

@@ -18,7 +18,7 @@ use self::probe_rtt::ProbeRtt;
 use super::delivery_rate::DeliveryRate;
 use super::filter::WindowedMax;
 use super::full_pipe::FullPipe;
-use super::loss_based::initial_window;
+use super::opening::initial_window;
 use super::rate::{RateSample, RateSampler};
 use super::recovery::Recovery;
 use super::round::DeliveryRounds;

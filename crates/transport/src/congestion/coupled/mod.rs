@@ -20,7 +20,8 @@
 use leobench_base::{Bytes, SimTime};
 use smallvec::SmallVec;
 
-use super::loss_based::{Avoidance, LossBased, Opening, reno_growth};
+use super::loss_based::{Avoidance, LossBased, reno_growth};
+use super::opening::Opening;
 use super::{AckEnd, Acked, Congestion, CongestionContext, CongestionControl, Rtt, Sent};
 use crate::endpoint::{AccessReport, Forecast, PathId};
 

@@ -3,7 +3,8 @@
 use leobench_base::spec::Range;
 use leobench_base::{Bytes, SimTime};
 
-use super::loss_based::{self, Avoidance, Opening};
+use super::loss_based::{self, Avoidance};
+use super::opening::Opening;
 use super::{Acked, CongestionContext, CongestionControl, CongestionModel};
 
 leobench_base::spec! {

@@ -256,7 +256,7 @@ impl Bdp {
             if before.is_some() {
                 filter.update(sample);
             }
-            (estimate, spread) = (filter.estimate, libm::sqrt(filter.spread));
+            (estimate, spread) = (filter.state.estimate, libm::sqrt(filter.spread));
         }
         self.measured = Some(Measured { sample, before, spread, estimate });
     }

@@ -18,6 +18,8 @@
 //! - `R = (1 - K) C_0 - C_1`,
 //! - `Q = K² C_0 + 2 K C_1`.
 
+use crate::congestion::kalman::ScalarKalman;
+
 /// Lags of the autocovariance beside zero. At a gain of 0.618, `C_4` is 6 % of `C_1`; more would add noise only.
 const LAGS: usize = 4;
 /// The smallest ratio of `Q` to `R`: a gain of 0.05 (`K² / (1 - K)`). At a gain of zero the filter would never learn again.
@@ -98,10 +100,8 @@ impl Innovations {
 /// The filter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kalman {
-    /// The estimate after the last measurement.
-    pub estimate: f64,
-    /// The variance of its error (`Z`).
-    pub variance: f64,
+    /// The estimate after the last measurement, and the variance of its error (`Z`).
+    pub state: ScalarKalman,
     /// The gain of the last measurement.
     pub gain: f64,
     /// The variance of the last innovation: of the prediction's error and of the measurement together.
@@ -116,8 +116,7 @@ impl Kalman {
     /// A filter that knows one measurement only, and estimates the variances anew after every `window` innovations.
     pub fn new(first: f64, noise: Noise, window: u32) -> Self {
         Self {
-            estimate: first,
-            variance: noise.measurement,
+            state: ScalarKalman { estimate: first, variance: noise.measurement },
             gain: 1.0,
             spread: noise.measurement,
             noise,
@@ -128,13 +127,10 @@ impl Kalman {
 
     /// Takes a measurement. The increment's mean is zero, so nothing is added to the prediction (equation 5).
     pub fn update(&mut self, measured: f64) {
-        let predicted = self.variance + self.noise.increment;
-        self.spread = predicted + self.noise.measurement;
-        self.gain = if self.spread > 0.0 { predicted / self.spread } else { 1.0 };
-        let innovation = measured - self.estimate;
-        self.estimate += self.gain * innovation;
-        self.variance = predicted - self.gain * predicted;
-        self.innovations.add(innovation);
+        self.innovations.add(measured - self.state.estimate);
+        self.state.predict(self.noise.increment);
+        self.spread = self.state.variance + self.noise.measurement;
+        self.gain = self.state.correct(measured, self.noise.measurement);
         if self.innovations.count >= self.window {
             self.adapt();
         }
@@ -146,7 +142,7 @@ impl Kalman {
         let gain = self.noise.steady_gain();
         if let Some(noise) = Noise::fitted(gain, &innovations.covariances()) {
             self.noise = noise;
-            self.variance = noise.steady_prediction() * (1.0 - noise.steady_gain());
+            self.state.variance = noise.steady_prediction() * (1.0 - noise.steady_gain());
         }
     }
 }

@@ -14,7 +14,8 @@ use self::bdp::Bdp;
 use self::quick_start::{History, Key};
 use super::coupled::{self, CoupledAvoidance, Paths, View};
 use super::growth_per::{Counter, GrowthPer};
-use super::loss_based::{Avoidance, Opening, Packets, QuickStart};
+use super::loss_based::{Avoidance, QuickStart};
+use super::opening::{Opening, Packets};
 use super::{
     AckEnd, Acked, Behaviour, Congestion, CongestionContext, CongestionControl, CongestionModel,
     Sent,

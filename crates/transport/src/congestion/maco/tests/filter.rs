@@ -50,8 +50,8 @@ fn gain_and_variance_are_those_of_the_textbook_step_by_step() {
         filter.update(*measurement);
         let gain = 1.0 / (information * r);
         assert!((filter.gain - gain).abs() < 1e-12, "{} and {gain}", filter.gain);
-        assert!((filter.variance - 1.0 / information).abs() < 1e-9);
-        assert!((filter.estimate - weighted / information).abs() < 1e-7);
+        assert!((filter.state.variance - 1.0 / information).abs() < 1e-9);
+        assert!((filter.state.estimate - weighted / information).abs() < 1e-7);
     }
 }
 
@@ -106,7 +106,7 @@ fn an_adaptive_filter_errs_little_more_than_one_that_knows() {
                 errors[2] += (measured - state) * (measured - state);
                 for (filter, error) in filters.iter_mut().zip(&mut errors) {
                     filter.update(measured);
-                    *error += (filter.estimate - state) * (filter.estimate - state);
+                    *error += (filter.state.estimate - state) * (filter.state.estimate - state);
                 }
             }
             let [adaptive, best, raw] = errors;
@@ -128,12 +128,12 @@ fn constant_rates_and_jumps_are_followed() {
         for _ in 0..400 {
             filter.update(rate);
             assert!(filter.noise.increment >= 0.0 && filter.noise.measurement >= 0.0);
-            assert!(filter.variance >= 0.0 && (0.0..=1.0).contains(&filter.gain));
+            assert!(filter.state.variance >= 0.0 && (0.0..=1.0).contains(&filter.gain));
         }
         assert!(
-            (filter.estimate - rate).abs() <= 1e-6 * (1.0 + rate),
+            (filter.state.estimate - rate).abs() <= 1e-6 * (1.0 + rate),
             "{} {rate}",
-            filter.estimate
+            filter.state.estimate
         );
     }
 }
