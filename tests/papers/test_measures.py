@@ -34,6 +34,8 @@ def test_figures_declare_what_they_measure(figure: papers.Figure, tmp_path: Path
         short = {"flows.upload.source.size": "15 MB"}
     elif campaign.name.startswith("bujari2023"):
         short = {"duration": "135 s"}
+    elif campaign.name.startswith("yang2024-fig1"):
+        short = {"duration": "6 s", "flows.upload.source.size": "50 kB"}
     one = campaign.restricted([campaign.variants[0].name]).scaled(1, short)
     result = run_campaign(one, tmp_path / "out", workers=1)
     assert figure.measure is not None

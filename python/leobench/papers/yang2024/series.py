@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import polars as pl
 
@@ -181,18 +182,24 @@ def window_measures(run: Run) -> dict[str, float]:
     """Windows in packets: the mean over time, the peak, and the peak after 5 s, of a subflow and of both."""
     total_t = max((path.t_s for path in run.paths), key=len)
     summed = np.sum([np.interp(total_t, path.t_s, path.window, left=0.0) for path in run.paths], axis=0)
-    each = [path.window[np.isfinite(path.window)] for path in run.paths]
-    late = [path.window[(path.t_s > _START_S) & np.isfinite(path.window)] for path in run.paths]
+    t_s = np.concatenate([path.t_s for path in run.paths])
+    each = np.concatenate([path.window for path in run.paths])
     ratios = [ratio for link, path in enumerate(run.paths) for ratio in _reductions(run, link, path)]
     return {
-        "window": float(np.mean(np.concatenate(each))),
-        "window_total": float(np.nanmean(summed)),
-        "peak_window": max(float(np.max(windows)) for windows in each),
-        "peak_total": float(np.nanmax(summed)),
-        "late_peak_window": max(float(np.max(windows)) for windows in late),
-        "late_peak_total": float(np.nanmax(summed[total_t > _START_S])),
-        "window_before_handover": float(np.mean(ratios)) if ratios else float("nan"),
+        "window": _of(np.mean, each),
+        "window_total": _of(np.mean, summed),
+        "peak_window": _of(np.max, each),
+        "peak_total": _of(np.max, summed),
+        "late_peak_window": _of(np.max, each[t_s > _START_S]),
+        "late_peak_total": _of(np.max, summed[total_t > _START_S]),
+        "window_before_handover": _of(np.mean, np.array(ratios)),
     }
+
+
+def _of(statistic: Callable[[Array], float], values: Array) -> float:
+    """A statistic of the known values, not a number without one."""
+    known = values[np.isfinite(values)]
+    return float(statistic(known)) if len(known) else float("nan")
 
 
 def _reductions(run: Run, link: int, path: Path) -> Iterator[float]:
@@ -218,8 +225,8 @@ def throughput_measures(run: Run) -> dict[str, float]:
     early = rates[middles < first]
     found = {
         "throughput_bps": run.delivered(0, run.end_s) / run.end_s,
-        "peak_bps": float(np.max(rates)),
-        "early_peak_bps": float(np.max(early)) if len(early) else float("nan"),
+        "peak_bps": _of(np.max, rates),
+        "early_peak_bps": _of(np.max, early),
         "late_bps": run.delivered(first, run.end_s) / (run.end_s - first) if shared else float("nan"),
     }
     for name, periods in (("shared", shared), ("disjoint", disjoint)):
@@ -238,7 +245,7 @@ def chain_measures(run: Run) -> dict[str, float]:
 
 
 def _spacing(times: list[float]) -> float:
-    return float(np.mean(np.diff(times))) if len(times) > 1 else float("nan")
+    return _of(np.mean, np.diff(times))
 
 
 def delay_measures(run: Run) -> dict[str, float]:
@@ -246,6 +253,8 @@ def delay_measures(run: Run) -> dict[str, float]:
     weights = np.concatenate([np.diff(path.bits, prepend=0.0) for path in run.paths])
     delays = np.concatenate([path.delay_ms for path in run.paths])
     known = np.isfinite(delays) & (weights > 0)
+    if not known.any():
+        return {"delay_p95_ms": float("nan")}
     order = np.argsort(delays[known])
     reached = np.cumsum(weights[known][order])
     at = int(np.searchsorted(reached, 0.95 * reached[-1]))
@@ -266,7 +275,7 @@ def recovery_measures(run: Run) -> dict[str, float]:
     found = {}
     for name, phase in (("start", "slow-start"), ("avoidance", "avoidance")):
         times = [1e3 * took for path in run.paths for took in _recoveries(path, phase)]
-        found[f"{name}_recovery_ms"] = float(np.quantile(times, 0.99)) if times else float("nan")
+        found[f"{name}_recovery_ms"] = _of(partial(np.quantile, q=0.99), np.array(times))
     return found
 
 
