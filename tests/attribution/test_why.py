@@ -12,6 +12,7 @@ import leobench
 from leobench import InputError, attribution, cli
 from leobench.attribution import causes, links, places, runs, subject
 from leobench.attribution.runs import Case
+from tests.support.paths import ROOT
 from tests.support.programs import leobench as run_leobench
 
 if TYPE_CHECKING:
@@ -451,6 +452,13 @@ def test_forecasts_go_with_the_handovers_that_they_foretell(pair: Path) -> None:
     found = leobench.why(pair, overrides=put_in, workers=1)
     assert adds_up(found)
     assert {part.cause for part in found.parts} >= {"handovers", "manager"}
+
+
+def test_paths_that_may_share_a_satellite_are_refused() -> None:
+    with pytest.raises(
+        InputError, match=r"constellation\.satellite: .*allowed: no `satellite`, or a flow with"
+    ):
+        leobench.why(ROOT / "scenarios" / "maco.toml", workers=1)
 
 
 def test_paths_that_share_links_at_one_end_are_refused(pair: Path) -> None:

@@ -363,7 +363,7 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
             "is `{}`, which couples the paths of a connection: `noq` uses one path here",
             spec.congestion.name()
         );
-        let allowed = format!("{}, or the stack `own`", CongestionSpec::uncoupled());
+        let allowed = format!("{}, or the stack `own`", CongestionSpec::self_contained());
         return Err(Fault::new("congestion", problem, allowed));
     }
     check_knowledge(spec.congestion.model(), spec.congestion.name())?;
@@ -401,7 +401,8 @@ fn check_knowledge(model: &dyn CongestionModel, name: &str) -> Result<(), Fault>
         return Ok(());
     };
     let problem = format!("is `{name}`, which {what}: `noq` does not pass them on here");
-    Err(Fault::new("congestion", problem, "another controller, or the stack `own`"))
+    let allowed = format!("{}, or the stack `own`", CongestionSpec::self_contained());
+    Err(Fault::new("congestion", problem, allowed))
 }
 
 impl QuicSpec {

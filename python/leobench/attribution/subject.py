@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from leobench import engine
 from leobench.attribution import measure
 from leobench.errors import InputError, allowed
+from leobench.plots import routes
 from leobench.scenario import load
 
 if TYPE_CHECKING:
@@ -74,6 +75,11 @@ def of(
         raise InputError(
             f"{scenario}: flows.{name}.transport.multipath.peer_links: paths that share links at one end "
             "cannot be looked at one by one; allowed: flows without `peer_links`"
+        )
+    if routes.may_share_satellites(resolved, name):
+        raise InputError(
+            f"{scenario}: constellation.satellite: paths that may wait in one satellite's queue cannot be "
+            "looked at one by one; allowed: no `satellite`, or a flow with one path over satellites"
         )
     links = tuple(multipath["links"])
     chosen = measure.usual(resolved["flows"][name]) if metric is None else measure.named(metric)

@@ -23,8 +23,8 @@ def render(result: Result, args: argparse.Namespace) -> str:
     lines = []
     for flow in result.summary["flows"]:
         several = result.scenario["flows"][flow["name"]]["transport"].get("multipath") or {}
-        if several.get("peer_links"):
-            continue  # Paths share links at either end: their capacities do not add up.
+        if several.get("peer_links") or routes.may_share_satellites(result.scenario, flow["name"]):
+            continue  # Paths share links at either end, or satellites: their capacities do not add up.
         ways = routes.of_paths(result.scenario, flow["name"])
         whole = _together_bps(list(ways.values()), rates)
         if whole and flow["goodput_bps"] is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leobench.plots import bands, handovers, panels, paths, rates, sampling, style, units
+from leobench.plots import bands, handovers, panels, paths, rates, routes, sampling, style, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +105,9 @@ def total(axes: Axes, view: View, tracks: Sequence[Track]) -> None:
     style.dress(axes, _total_title(view, tracks, whole, capacity, step), f"rate ({unit})")
     if capacity is None:
         place = {"xycoords": "axes fraction", "va": "top"}
-        said = "the capacity of the paths was not recorded"
+        shared = routes.may_share_satellites(view.result.scenario, flow["name"])
+        why = "is that of the satellites they share" if shared else "was not recorded"
+        said = f"the capacity of the paths {why}"
         axes.annotate(said, (0.01, 0.97), color=style.FAINT, fontsize=style.FONT, **place)  # type: ignore[arg-type]
 
 

@@ -252,11 +252,11 @@ def _of_links(view: View, track: Track, edges: style.Array) -> style.Array | Non
 def summed(
     view: View, flow: str, tracks: Sequence[Track], edges: style.Array
 ) -> tuple[Mapping[str, style.Array], style.Array | None]:
-    """The rate over every link in each step, and the sum of the capacities, if recorded."""
+    """The rate over every link in each step, and the sum of the capacities, if known and if they add up."""
     each = {track.link: delivered(view, flow, track, edges) for track in tracks}
     capacities = [capacity(view, flow, track, edges) for track in tracks]
     known = [one for one in capacities if one is not None]
-    if len(known) < len(capacities):
+    if len(known) < len(capacities) or routes.may_share_satellites(view.result.scenario, flow):
         return each, None
     whole = np.sum(known, axis=0)
     # Links that all paths share, beyond those at which they part, limit the sum.

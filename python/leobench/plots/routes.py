@@ -45,6 +45,18 @@ def of_flow(result: Result, flow: str) -> list[str]:
     return _of_scenario(result.scenario, flow)
 
 
+def may_share_satellites(scenario: Mapping[str, Any], flow: str) -> bool:
+    """Whether several paths of a flow may wait in the queue of one satellite.
+
+    Each then has all of the satellite's rate while it is alone there, so that capacities do not add up.
+    """
+    if not (scenario.get("constellation") or {}).get("satellite"):
+        return False
+    through = [name for name, link in scenario["links"].items() if link.get("constellation")]
+    ways = [{link.partition("/")[0] for link in way} for way in of_paths(scenario, flow).values()]
+    return sum(not way.isdisjoint(through) for way in ways) > 1
+
+
 def of_paths(scenario: Mapping[str, Any], flow: str) -> dict[str, list[str]]:
     """The link directions that carry a flow's data, by the link of each of its several paths.
 

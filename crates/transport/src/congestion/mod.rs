@@ -320,7 +320,17 @@ impl CongestionSpec {
 
     /// The controllers that couple nothing, for messages.
     pub fn uncoupled() -> String {
-        let names = Self::examples().into_iter().filter(|spec| !spec.is_coupled());
+        Self::names(|spec| !spec.is_coupled())
+    }
+
+    /// The controllers that couple nothing and are told nothing by others than the connection, for messages.
+    pub fn self_contained() -> String {
+        let told = |spec: &Self| spec.model().uses_forecast() || spec.model().needs_access();
+        Self::names(|spec| !spec.is_coupled() && !told(spec))
+    }
+
+    fn names(wanted: impl Fn(&Self) -> bool) -> String {
+        let names = Self::examples().into_iter().filter(wanted);
         let names: Vec<_> = names.map(|spec| format!("`{}`", spec.name())).collect();
         names.join(", ")
     }

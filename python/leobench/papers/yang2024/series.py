@@ -33,6 +33,9 @@ _START_S, _BEFORE_S, _COMPARED_S = 5.0, 0.2, 1.0
 # A window that falls to less than this share between two samples was reduced for a loss.
 _REDUCED = 0.8
 
+# The share of the bandwidth-delay product at which a window has come back to it.
+_REACHED = 0.95
+
 
 @dataclass(frozen=True)
 class Path:
@@ -270,7 +273,8 @@ def reductions(run: Run) -> float:
 def recovery_measures(run: Run) -> dict[str, float]:
     """The 99 % quantile of the times that windows take to come back to the bandwidth-delay product, by phase.
 
-    A time counts from the beginning of slow start, or of avoidance, with a smaller window than that.
+    A time counts from the beginning of slow start, or of avoidance, with a smaller window, to 95 % of the
+    product. The first sample after the phase counts: slow start ends at an estimate of the product.
     """
     found = {}
     for name, phase in (("start", "slow-start"), ("avoidance", "avoidance")):
@@ -284,6 +288,7 @@ def _recoveries(path: Path, phase: str) -> Iterator[float]:
     begins = np.flatnonzero(within & ~np.concatenate([[False], within[:-1]]))
     ends = np.flatnonzero(within & ~np.concatenate([within[1:], [False]])) + 1
     for begin, end in zip(begins, ends, strict=True):
-        reached = np.flatnonzero(path.window[begin:end] >= path.product[begin:end])
+        phase_and_next = slice(begin, end + 1)
+        reached = np.flatnonzero(path.window[phase_and_next] >= _REACHED * path.product[phase_and_next])
         if len(reached) and reached[0] > 0:
             yield float(path.t_s[begin + reached[0]] - path.t_s[begin])

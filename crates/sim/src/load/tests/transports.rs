@@ -396,7 +396,8 @@ fn tcp() {
 fn coupled_controllers() {
     let quic = "transport = \"quic\"";
     let place = "flows.main.transport.congestion";
-    let others = "`newreno`, `cubic`, `westwood`, `hybla`, `vegas`, `elastic`, `bbr`, `bbr3`, `satcp`, `leocc`";
+    let alone = "`newreno`, `cubic`, `westwood`, `hybla`, `vegas`, `elastic`, `bbr`, `bbr3`";
+    let others = format!("{alone}, `satcp`, `leocc`");
     for kind in ["lia", "olia", "balia", "wvegas"] {
         let is = format!("is `{kind}`, which couples the paths of a connection");
         refused(&[
@@ -413,12 +414,12 @@ fn coupled_controllers() {
                     "transport = {{ kind = \"quic\", stack = \"noq\", congestion = {{ kind = \"{kind}\" }} }}"
                 ),
                 &format!(
-                    "{place} = {{ kind = \"{kind}\" }}: {is}: `noq` uses one path here; allowed: {others}, or the stack `own`"
+                    "{place} = {{ kind = \"{kind}\" }}: {is}: `noq` uses one path here; allowed: {alone}, or the stack `own`"
                 ),
             ),
         ]);
-        let alone = format!("transport = {{ kind = \"quic\", congestion = \"{kind}\" }}");
-        load_text(&changed(quic, &alone), &[]).unwrap();
+        let own = format!("transport = {{ kind = \"quic\", congestion = \"{kind}\" }}");
+        load_text(&changed(quic, &own), &[]).unwrap();
     }
 }
 
