@@ -446,10 +446,8 @@ mod tests {
     fn noq_has_no_controllers_that_need_to_be_told() {
         let problem = |access, forecast| {
             let fault = check_knowledge(&Knowing { access, forecast }, "knowing").err()?;
-            assert_eq!(
-                (&*fault.field, &*fault.allowed),
-                ("congestion", "another controller, or the stack `own`")
-            );
+            assert_eq!(fault.field, "congestion");
+            assert!(fault.allowed.starts_with("`newreno`, ") && !fault.allowed.contains("satcp"));
             Some(fault.problem)
         };
         assert_eq!(problem(false, false), None);
