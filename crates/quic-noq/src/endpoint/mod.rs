@@ -262,8 +262,11 @@ impl Endpoint for NoqEndpoint {
             Input::Packet(_)
             | Input::Interface(_)
             | Input::Carrier(_)
-            | Input::InterfaceForecast(_)
-            | Input::Access(_) => Ok(()),
+            | Input::InterfaceForecast(_) => Ok(()),
+            Input::Access(report) => {
+                self.control.lock().algorithm.on_access(report.path, &report);
+                Ok(())
+            }
             Input::Message { stream, message } => {
                 if let Some(sender) = &mut self.sender {
                     sender.streams.push(stream, message);

@@ -430,8 +430,8 @@ fn controllers_that_use_forecasts() {
         "transport = \"quic\"",
         "transport = { kind = \"quic\", stack = \"noq\", congestion = \"leocc\" }",
         &format!(
-            "{place} = \"leocc\": is `leocc`, which uses forecasts: `noq` does not pass them on here; allowed: another controller, \
-             or the stack `own`"
+            "{place} = \"leocc\": is `leocc`, which uses forecasts: `noq` does not pass them on here; allowed: `newreno`, `cubic`, \
+             `westwood`, `hybla`, `vegas`, `elastic`, `bbr`, `bbr3`, or the stack `own`"
         ),
     )]);
     let grid =
