@@ -27,7 +27,7 @@ def shown(interval: Interval, factor: float, digits: int) -> str:
     """A cell as the page has it."""
     mean = f"{factor * interval.mean:,.{digits}f}"
     half = factor * (interval.half or 0.0)
-    return f"{mean} ± {half:.{digits}f}" if half >= 0.5 * 10**-digits else mean
+    return f"{mean} ± {half:,.{digits}f}" if half >= 0.5 * 10**-digits else mean
 
 
 def measured(name: str, folder: Path) -> Means:
