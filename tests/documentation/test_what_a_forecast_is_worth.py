@@ -10,7 +10,7 @@ import pytest
 
 from leobench.campaign import Campaign
 from tests.support.paths import ROOT
-from tests.support.tables import agree, measured, rows, shown
+from tests.support.tables import check, rows, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ CHAIN = {
     "SNR wrong by 30 dB": "maco-snr-30",
 }
 
-# What uses a forecast, and the same without one.
+# Users of forecasts, and the same without one.
 WITHOUT = {"hold": "cubic", "window": "cubic", "satcp": "tcp-cubic", "leocc": "bbr"}
 
 
@@ -138,10 +138,4 @@ def test_the_guide_names_campaigns_that_are_sound() -> None:
 @pytest.mark.parametrize("heading", TABLES)
 def test_the_guide_in_full(heading: str, tmp_path: Path) -> None:
     """Every table holds what its campaign measures."""
-    campaign, make = TABLES[heading]
-    expected = make(measured(campaign, tmp_path))
-    found = rows(PAGE, heading)
-    assert list(found) == list(expected)
-    for row, cells in expected.items():
-        for cell, wanted in zip(found[row], cells, strict=True):
-            assert agree(cell, wanted), (heading, row, cell, wanted)
+    check(PAGE, heading, *TABLES[heading], tmp_path)

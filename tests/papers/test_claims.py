@@ -82,7 +82,7 @@ def test_no_claim_is_there_twice(tmp_path: Path) -> None:
         read(tmp_path, FINE + FINE)
 
 
-# What the abstract of a paper leaves open, and controllers that are not ours to run.
+# Things that the abstract of a paper leaves open, and controllers that are not ours to run.
 UNMET = {
     "mazilu2025": {
         "bbr3-reacts-slowly",

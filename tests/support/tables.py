@@ -9,6 +9,7 @@ from leobench import stats, sweep
 from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -62,3 +63,15 @@ def agree(cell: str, expected: str) -> bool:
     return len(found) == len(wanted) and all(
         abs(one - other) <= 0.1 * abs(other) + 1.0 for one, other in zip(found, wanted, strict=True)
     )
+
+
+def check(
+    page: Path, heading: str, campaign: str, make: Callable[[Means], dict[str, list[str]]], folder: Path
+) -> None:
+    """Checks that the table in a section of a page holds what a campaign measures, as `make` tells it."""
+    expected = make(measured(campaign, folder))
+    found = rows(page, heading)
+    assert list(found) == list(expected)
+    for row, cells in expected.items():
+        for cell, wanted in zip(found[row], cells, strict=True):
+            assert agree(cell, wanted), (heading, row, cell, wanted)
