@@ -28,7 +28,7 @@ SHORT: dict[str, dict[str, object]] = {
     "competition.toml": {"warm_up": "0 s", "flows.newcomer.start": "500 ms"},
     "paths-controllers.toml": {"warm_up": "0 s", "flows.rival.start": "0 s"},
     **{f"paths-{flow}.toml": {"warm_up": "0 s"} for flow in ("call", "call-file", "file", "managers")},
-    "forecast-paths.toml": {"warm_up": "0 s"},
+    **{f"forecast-{kind}.toml": {"warm_up": "0 s"} for kind in ("paths", "emergency-paths")},
     "queue-sizing.toml": {"warm_up": "0 s"},
     "queue-sizing-fading.toml": {"warm_up": "0 s"},
     "queue-sizing-handover.toml": {"warm_up": "0 s", "handovers.satellites.phase": "500 ms"},

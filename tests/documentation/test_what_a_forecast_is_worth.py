@@ -39,9 +39,8 @@ RATES = {
     "rates wrong by 30 %": "-rate-0-3",
 }
 
-# Rows and variants over the chain.
-CHAIN = {
-    "`olia`": "olia",
+# Rows and variants of reports on the access link.
+REPORTS = {
     "`maco` without the store": "maco-without",
     "`maco` without the filter": "maco-unfiltered",
     "`maco` without quick start": "maco-without-quick-start",
@@ -58,70 +57,111 @@ CHAIN = {
     "SNR wrong by 3 dB": "maco-snr-3",
     "SNR wrong by 10 dB": "maco-snr-10",
     "SNR wrong by 30 dB": "maco-snr-30",
+    "times wrong by 500 ms": "maco-wrong-by-500-ms",
+    "times wrong by 2 s": "maco-wrong-by-2-s",
 }
 
 # Users of forecasts, and the same without one.
-WITHOUT = {"hold": "cubic", "window": "cubic", "satcp": "tcp-cubic", "leocc": "bbr"}
+WITHOUT = {
+    "hold": "cubic",
+    "window": "cubic",
+    "satcp": "tcp-cubic",
+    "leocc": "bbr",
+    "make_before_break": "standby",
+}
 
 
-def of(user: str, end: str) -> str:
+def variant(user: str, end: str) -> str:
     """The variant of a user of forecasts of some quality."""
     return user + end if end else WITHOUT.get(user, user)
 
 
-def one_path(means: Means, flow: str, *, window: bool) -> dict[str, list[str]]:
-    """Packets lost to handovers and Mbit/s by user; of `window` the 95 % quantile of the RTT and Mbit/s."""
-    table = {}
-    users = ("window",) if window else ("hold", "satcp", "leocc")
-    kept = dict(list(QUALITIES.items())[:6]) | RATES if window else QUALITIES
-    first = ("rtt_ms.p95", 0) if window else ("dropped_packets.handover", 0)
-    for row, end in kept.items():
-        cells = []
-        for user in users:
-            name = of(user, end)
-            cells += [
-                shown(means[name, f"{flow}.{first[0]}"], 1.0, first[1]),
-                shown(means[name, f"{flow}.goodput_bps"], 1e-6, 2),
-            ]
-        table[row] = cells
-    return table
-
-
-def several_paths(means: Means) -> dict[str, list[str]]:
-    """Late voice frames, the 99 % quantile of the delay of video, and the use of the second link in %."""
-    table = {}
-    for row, end in QUALITIES.items():
-        cells = []
-        for user, without in (("make_before_break", "standby"), ("earliest_arrival", "earliest_arrival")):
-            name = user + end if end else without
-            cells += [
-                shown(means[name, "flows.main.streams.voice.late_messages"], 1.0, 1),
-                shown(means[name, "flows.main.streams.video.delay_ms.p99"], 1.0, 0),
-                shown(means[name, "links.leo2/van->office.utilisation"], 100.0, 0),
-            ]
-        table[row] = cells
-    return table
-
-
-def chain(means: Means) -> dict[str, list[str]]:
-    """Mbit/s, reductions and the 95 % quantile of the RTT over the chain of satellites."""
+def one_path(means: Means, flow: str) -> dict[str, list[str]]:
+    """Packets lost to handovers and Mbit/s, by user."""
     return {
         row: [
-            shown(means[name, "flows.upload.goodput_bps"], 1e-6, 1),
-            shown(means[name, "flows.upload.lost_packets"], 1.0, 0),
-            shown(means[name, "flows.upload.rtt_ms.p95"], 1.0, 0),
+            cell
+            for name in (variant(user, end) for user in ("hold", "satcp", "leocc"))
+            for cell in (
+                shown(means[name, f"{flow}.dropped_packets.handover"], 1.0, 0),
+                shown(means[name, f"{flow}.goodput_bps"], 1e-6, 2),
+            )
         ]
-        for row, name in CHAIN.items()
+        for row, end in QUALITIES.items()
     }
 
 
-STARLINK, EMERGENCY = "flows.download", "flows.file"
+def window(means: Means, flow: str) -> dict[str, list[str]]:
+    """The 95 % quantile of the RTT and Mbit/s of a sender whose window a forecast limits."""
+    return {
+        row: [
+            shown(means[variant("window", end), f"{flow}.rtt_ms.p95"], 1.0, 0),
+            shown(means[variant("window", end), f"{flow}.goodput_bps"], 1e-6, 2),
+        ]
+        for row, end in (dict(list(QUALITIES.items())[:6]) | RATES).items()
+    }
+
+
+def several_paths(means: Means, flow: str, link: str) -> dict[str, list[str]]:
+    """Late voice frames, the 99 % quantile of the delay of video, and the use of the second link in %."""
+    return {
+        row: [
+            cell
+            for name in (variant(user, end) for user in ("make_before_break", "earliest_arrival"))
+            for cell in (
+                shown(means[name, f"{flow}.streams.voice.late_messages"], 1.0, 1),
+                shown(means[name, f"{flow}.streams.video.delay_ms.p99"], 1.0, 0),
+                shown(means[name, f"links.{link}.utilisation"], 100.0, 0),
+            )
+        ]
+        for row, end in QUALITIES.items()
+    }
+
+
+def reports(means: Means, flow: str, beside: tuple[str, ...]) -> dict[str, list[str]]:
+    """Mbit/s, lost packets and the 95 % quantile of the RTT: other controllers, and by reports."""
+    names = {f"`{name}`": name for name in beside} | REPORTS
+    return {
+        row: [
+            shown(means[name, f"{flow}.goodput_bps"], 1e-6, 1),
+            shown(means[name, f"{flow}.lost_packets"], 1.0, 0),
+            shown(means[name, f"{flow}.rtt_ms.p95"], 1.0, 0),
+        ]
+        for row, name in names.items()
+        if (name, f"{flow}.goodput_bps") in means
+    }
+
+
+ONE_PATH = ("newreno", "cubic", "bbr")
+DOWNLOAD, FILE, UPLOAD, CALL = "flows.download", "flows.file", "flows.upload", "flows.main"
 TABLES: dict[str, tuple[str, Callable[[Means], dict[str, list[str]]]]] = {
-    "Over Starlink": ("forecast-starlink", partial(one_path, flow=STARLINK, window=False)),
-    "A window over Starlink": ("forecast-starlink", partial(one_path, flow=STARLINK, window=True)),
-    "In an emergency": ("forecast-emergency", partial(one_path, flow=EMERGENCY, window=False)),
-    "Several paths": ("forecast-paths", several_paths),
-    "What a sender knows of its access link": ("forecast-chain", chain),
+    "Over Starlink": ("forecast-starlink", partial(one_path, flow=DOWNLOAD)),
+    "Over a chain of satellites": ("forecast-chain-sender", partial(one_path, flow=UPLOAD)),
+    "In an emergency": ("forecast-emergency", partial(one_path, flow=FILE)),
+    "A window over Starlink": ("forecast-starlink", partial(window, flow=DOWNLOAD)),
+    "A window over the chain": ("forecast-chain-sender", partial(window, flow=UPLOAD)),
+    "A window in the emergency": ("forecast-emergency", partial(window, flow=FILE)),
+    "Several paths": ("forecast-paths", partial(several_paths, flow=CALL, link="leo2/van->office")),
+    "Several paths over the chain": (
+        "forecast-chain-paths",
+        partial(several_paths, flow=UPLOAD, link="second/terminal->server"),
+    ),
+    "Several paths in the emergency": (
+        "forecast-emergency-paths",
+        partial(several_paths, flow=CALL, link="terrestrial/van->office"),
+    ),
+    "Reports on the access link over the chain": (
+        "forecast-chain",
+        partial(reports, flow=UPLOAD, beside=("olia",)),
+    ),
+    "Reports on the access link over Starlink": (
+        "forecast-starlink-access",
+        partial(reports, flow=DOWNLOAD, beside=ONE_PATH),
+    ),
+    "Reports on the access link in the emergency": (
+        "forecast-emergency-access",
+        partial(reports, flow=UPLOAD, beside=ONE_PATH),
+    ),
 }
 
 
