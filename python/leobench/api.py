@@ -165,7 +165,7 @@ def sweep(
     """Runs a campaign: every replicate of every variant of a scenario that a campaign file asks for.
 
     Args:
-        campaign: The campaign file; `docs/campaigns.md` describes it.
+        campaign: The campaign file; `docs/howto/campaigns.md` describes it.
         out: Folder to write the results to; `results/<name>` unless given.
         executor: Where to run it, such as the executor of a Dask client; processes of this machine unless
             given. These import the calling program again, which needs `if __name__ == "__main__":`.

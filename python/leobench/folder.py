@@ -218,7 +218,7 @@ def read(folder: Path) -> Result:
     if "identity" in manifest:
         raise InputError(
             f"{folder}: is the folder of a campaign, not of a run; "
-            "open it with leobench.CampaignResult.open, as docs/campaigns.md describes"
+            "open it with leobench.CampaignResult.open, as docs/howto/campaigns.md describes"
         )
     summary = _load(folder / SUMMARY)
     for file, content, keys in ((MANIFEST, manifest, _IN_MANIFEST), (SUMMARY, summary, _IN_SUMMARY)):

@@ -38,7 +38,7 @@ class Doubt:
     """A reason not to take the numbers of a flow at face value.
 
     Attributes:
-        kind: `clock`, `lost`, `unconnected`, `silent`, `stalled` or `undelivered`; `docs/campaigns.md`
+        kind: `clock`, `lost`, `unconnected`, `silent`, `stalled` or `undelivered`; `docs/howto/campaigns.md`
             explains them.
         text: What a user is told.
     """

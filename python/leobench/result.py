@@ -20,7 +20,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
     """The tables of a run by name, as Polars frames; each is read when it is first asked for.
 
     Times are integer nanoseconds from the start of the run (`*_ns`), sizes bytes (`*_bytes`), rates bits
-    per second (`*_bps`). `docs/results.md` describes every column. A table that was
+    per second (`*_bps`). `docs/reference/results.md` describes every column. A table that was
     not recorded is empty.
     """
 
@@ -170,7 +170,7 @@ class Result:
 
     Attributes:
         manifest: What ran, where, for how long, and whether the numbers can be taken at face value.
-        summary: What `summary.json` holds; `docs/results.md` describes it.
+        summary: What `summary.json` holds; `docs/reference/results.md` describes it.
         tables: The tables by name.
         folder: Where it lies; `None` if in memory only.
     """

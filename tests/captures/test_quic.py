@@ -134,7 +134,7 @@ def test_the_path_of_the_secrets_is_in_the_json(lossy: Path, capsys: Capture) ->
 
 
 def test_what_tshark_shows_of_null_protection(lossy: Path) -> None:
-    """The statements of docs/captures.md on null protection."""
+    """The statements of docs/howto/captures.md on null protection."""
     out = run(lossy, "--quiet", "--snaplen", "65535")
     captured = packets(out, "sender")
     assert len(captured) > 800

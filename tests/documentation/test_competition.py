@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-PAGE = (ROOT / "docs" / "competition.md").read_text(encoding="utf-8")
-CONTROL = (ROOT / "docs" / "congestion-control.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reports" / "competition.md").read_text(encoding="utf-8")
+CONTROL = (ROOT / "docs" / "howto" / "congestion-control.md").read_text(encoding="utf-8")
 QUEUES = ("52 packets", "104 packets", "416 packets")
 TRANSPORTS = ("tcp", "quic")
 

@@ -1,4 +1,4 @@
-"""Memory used by data in flight, as `docs/scenarios.md` states it ("What a run costs")."""
+"""Memory used by data in flight, as `docs/reference/scenarios.md` states it ("What a run costs")."""
 
 from __future__ import annotations
 

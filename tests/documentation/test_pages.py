@@ -17,8 +17,8 @@ from tests.support.paths import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
-PAGE = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
+PAGE = (ROOT / "docs" / "reference" / "results.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -77,7 +77,7 @@ def test_the_page_on_results_lists_what_a_flow_notices_of_handovers() -> None:
 
 
 def test_the_program_at_the_end_of_the_page_on_campaigns_runs_as_printed(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "campaigns.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "howto" / "campaigns.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"^## Building on it\n+```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     (tmp_path / "program.py").write_text(program, encoding="utf-8")
     for folder in ("campaigns", "scenarios"):

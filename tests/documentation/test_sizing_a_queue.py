@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "sizing-a-queue.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reports" / "sizing-a-queue.md").read_text(encoding="utf-8")
 SCENARIO = ROOT / "scenarios" / "queue-sizing.toml"
 GOODPUT, P95 = "flows.file.goodput_bps", "flows.call.delay_ms.p95"
 LATE = "flows.call.streams.voice.late_messages"

@@ -17,8 +17,8 @@ from tests.support.paths import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "two-quic-stacks.md").read_text(encoding="utf-8")
-CELLS = (ROOT / "docs" / "two-quic-stacks-cells.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reports" / "two-quic-stacks.md").read_text(encoding="utf-8")
+CELLS = (ROOT / "docs" / "reports" / "two-quic-stacks-cells.md").read_text(encoding="utf-8")
 
 # Cells that five seeds decide, and that take a second or two.
 PART = {

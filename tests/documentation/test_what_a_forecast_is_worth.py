@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.support.tables import Means
 
-PAGE = ROOT / "docs" / "what-a-forecast-is-worth.md"
+PAGE = ROOT / "docs" / "reports" / "what-a-forecast-is-worth.md"
 
 # Rows of the tables, and the ends of the names of their variants; none for a sender without forecasts.
 QUALITIES = {

@@ -16,7 +16,7 @@ from tests.support.paths import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "what-a-handover-costs.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reports" / "what-a-handover-costs.md").read_text(encoding="utf-8")
 CAMPAIGN = ROOT / "campaigns" / "handover-cost.toml"
 OF = "flows.file.handovers.each.backhaul-1"
 KINDS = ("reroute", "rebind", "migrate")

@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "why.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "howto" / "why.md").read_text(encoding="utf-8")
 
 
 def command(number: int) -> tuple[list[str], str]:

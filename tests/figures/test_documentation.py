@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-PAGE = (ROOT / "docs" / "plotting.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "howto" / "plotting.md").read_text(encoding="utf-8")
 
 
 def snippets(section: str) -> list[str]:

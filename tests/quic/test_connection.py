@@ -87,7 +87,7 @@ def test_bytes_go_both_ways() -> None:
 
 
 def test_the_example_of_the_guide(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs" / "quic-in-python.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "howto" / "quic-in-python.md").read_text(encoding="utf-8")
     code, output = re.findall(r"^```(?:python|text)\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     exec(code, {})  # noqa: S102 (of the guide)
     assert capsys.readouterr().out == output

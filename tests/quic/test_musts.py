@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-TABLE = tomllib.loads((ROOT / "docs" / "quic-musts.toml").read_text(encoding="utf-8"))
+TABLE = tomllib.loads((ROOT / "docs" / "reference" / "quic-musts.toml").read_text(encoding="utf-8"))
 
 # How often the texts of the RFCs say MUST or MUST NOT, in how many sections.
 WHOLE = {"rfc9000": (304, 115), "rfc9002": (35, 19)}

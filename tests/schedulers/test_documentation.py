@@ -17,7 +17,7 @@ from tests.support.paths import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "python-schedulers.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "howto" / "python-schedulers.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 FILES = {
     block.partition("\n")[0].removeprefix("# "): block

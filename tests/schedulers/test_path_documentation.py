@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "python-path-schedulers.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "howto" / "python-path-schedulers.md").read_text(encoding="utf-8")
 FILES = {
     block.partition("\n")[0].removeprefix("# "): block
     for block in re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)

@@ -16,7 +16,7 @@ from tools import coverages
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "explanation" / "statistics.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 

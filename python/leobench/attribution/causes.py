@@ -233,7 +233,7 @@ def _coupling(scenario: Scenario, subject: Subject, _seen: Evidence) -> None:
         transport["congestion"] = {"kind": _UNCOUPLED[congestion["kind"]], **kept}
 
 
-# docs/congestion-control.md, Several paths.
+# docs/howto/congestion-control.md, Several paths.
 _UNCOUPLED = {"lia": "newreno", "olia": "newreno", "balia": "newreno", "wvegas": "vegas", "maco": "elastic"}
 _OF_ALL_CONTROLLERS = ("minimum_window", "slow_start", "loss_reduction")
 
@@ -267,7 +267,7 @@ def _handovers_advice(subject: Subject, _seen: Evidence) -> str:
     interrupted = ", ".join(links.interrupted(subject))
     return (
         f"{interrupted} take links away for a time: `leobench plot` shows when, and "
-        "docs/what-a-handover-costs.md what transports can do about it"
+        "docs/reports/what-a-handover-costs.md what transports can do about it"
     )
 
 

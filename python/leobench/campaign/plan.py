@@ -82,7 +82,7 @@ class Campaign(Definition):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Campaign:
-        """Reads a campaign file (TOML; `docs/campaigns.md` describes it). The scenario is checked by `plan`.
+        """Reads a campaign file (TOML; `docs/howto/campaigns.md` describes it). `plan` checks the scenario.
 
         Raises:
             InputError: If the file is wrong; the message names the place, the value and what is allowed.

@@ -71,7 +71,7 @@ class CampaignResult:
     def warnings(self) -> pl.DataFrame:
         """A row per reason to distrust the numbers of a run: `kind` and `warning`.
 
-        The first columns are those of `runs`; `docs/campaigns.md` lists the kinds.
+        The first columns are those of `runs`; `docs/howto/campaigns.md` lists the kinds.
         """
         return self._read(WARNINGS)
 

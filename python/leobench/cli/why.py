@@ -2,7 +2,7 @@
 
 Runs a flow with several paths over all links and over each alone, under the same seeds, with and without
 each of these: flow-control windows, head-of-line blocking, its path scheduler, coupled congestion control,
-random losses, handovers and outages. The parts of these causes add up to what is lost (docs/why.md).
+random losses, handovers and outages. The parts of these causes add up to what is lost (docs/howto/why.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How flows share a network: friendliness, and how long it takes until shares are fair.
 
-The summary of a run has the same numbers (`competition`, `docs/results.md`), by the window and tolerance of
-its scenario. These functions take any series, so that a run can be judged again by others.
+The summary of a run has the same numbers (`competition`, `docs/reference/results.md`), by the window and
+tolerance of its scenario. These functions take any series, so that a run can be judged again by others.
 """
 
 from __future__ import annotations
