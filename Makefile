@@ -13,7 +13,7 @@ export PYO3_PYTHON := $(BIN)/python
 
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: preflight install demo test test-slow format lint bench instructions clean
+.PHONY: preflight install demo test test-slow format lint reference bench instructions clean
 .DEFAULT_GOAL := preflight
 
 preflight:
@@ -63,6 +63,10 @@ lint: $(VENV)/.requirements
 	$(BIN)/ruff format --check
 	$(BIN)/python tools/doc_comments.py crates python tests tools benchmarks
 	$(BIN)/mypy
+
+# The pages of docs/reference that are generated from the code.
+reference: install
+	$(BIN)/python -m tools.reference
 
 bench: install
 	cargo run --profile fast -p leobench-bench

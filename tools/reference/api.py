@@ -1,0 +1,39 @@
+"""The page of the Python API, which mkdocstrings fills when the site is built."""
+
+from __future__ import annotations
+
+import leobench
+from tools.reference.markdown import joined, table
+
+
+def python_page() -> str:
+    """The page of the Python API, which mkdocstrings fills when the site is built."""
+    groups: dict[str, list[str]] = {"Functions": [], "Classes": [], "Errors": []}
+    for name in sorted(leobench.__all__, key=str.lower):
+        value = getattr(leobench, name)
+        if isinstance(value, type):
+            groups["Errors" if issubclass(value, Exception) else "Classes"].append(name)
+        elif callable(value):
+            groups["Functions"].append(name)
+    blocks = [
+        "# Python API",
+        "The public names of the package `leobench`. The site shows the signature and documentation of each; "
+        "`help(leobench.run)` prints the same. `leobench.quic` is the "
+        "[QUIC stack for programs](../howto/quic-in-python.md).",
+    ]
+    for heading, names in groups.items():
+        rows = [
+            (f"[`{name}`](#{target(name)})", (getattr(leobench, name).__doc__ or "").partition("\n")[0])
+            for name in names
+        ]
+        blocks += [
+            f"## {heading}",
+            table(["name", "purpose"], rows),
+            *(f"::: {target(name)}" for name in names),
+        ]
+    return joined(blocks)
+
+
+def target(name: str) -> str:
+    """The place of a public name's definition, from which mkdocstrings reads it."""
+    return f"leobench.{leobench._MODULES[name]}.{name}"
