@@ -13,7 +13,7 @@ export PYO3_PYTHON := $(BIN)/python
 
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: preflight install demo test test-slow format lint reference bench instructions clean
+.PHONY: preflight install demo test test-slow format lint reference gallery site bench instructions clean
 .DEFAULT_GOAL := preflight
 
 preflight:
@@ -68,6 +68,22 @@ lint: $(VENV)/.requirements
 reference: install
 	$(BIN)/python -m tools.reference
 
+# The figures of the guide that take up to MINUTES, and the page that shows all with their commands.
+MINUTES ?= 1
+gallery: install
+	$(BIN)/python tools/gallery.py --minutes $(MINUTES)
+
+# The guide as a searchable site in site/. Its generator has an environment of its own.
+SITE := $(CURDIR)/.venv-site
+$(SITE)/.requirements: requirements-site.lock
+	test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements-site.lock
+	@touch $@
+
+site: $(SITE)/.requirements
+	$(SITE)/bin/zensical build --clean --strict
+	@echo "Built. Look at it: $(SITE)/bin/zensical serve"
+
 bench: install
 	cargo run --profile fast -p leobench-bench
 	$(BIN)/python benchmarks/emulation.py target/fast/leobench-bench
@@ -78,4 +94,4 @@ instructions: $(VENV)/.requirements
 
 clean:
 	cargo clean
-	rm -rf $(VENV) python/leobench/_core*.so .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(SITE) site python/leobench/_core*.so .mypy_cache .pytest_cache .ruff_cache

@@ -1,6 +1,6 @@
 """The pings measured over Starlink in Seattle beside those of `scenarios/starlink-seattle.toml`.
 
-`python tools/seattle.py [FIGURE]` prints the table of docs/howto/constellations.md and draws its figure.
+`python tools/seattle.py [FIGURE]` prints the table of docs/reports/starlink.md and draws its figure.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Starlink's choice of satellites at three sites: `scenarios/starlink-sites.toml` step by step, and measured.
 
-`python tools/sites.py [FOLDER]` prints the second table of docs/howto/constellations.md on these sites. With
+`python tools/sites.py [FOLDER]` prints the second table of docs/reports/starlink.md on these sites. With
 the folder `paper_results` of the repository aliahan/SatInView, it adds the rows of the measurements and of
 the element sets of the day, and fits the weights of the choice. Where the list of gateways is, it adds the
 row in which satellites must see one.

@@ -15,7 +15,7 @@ from tests.support.paths import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "howto" / "choosing-a-scheduler.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reports" / "stream-schedulers.md").read_text(encoding="utf-8")
 NAMES = re.findall(r"leobench sweep campaigns/(schedulers-.*)\.toml", PAGE)
 NUMBER = r"([\d,]+(?:\.\d+)?)"
 

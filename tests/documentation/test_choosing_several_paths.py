@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.support.tables import Means
 
-PAGE = ROOT / "docs" / "howto" / "choosing-several-paths.md"
+PAGE = ROOT / "docs" / "reports" / "several-paths.md"
 SCHEDULERS = ("min_rtt", "round_robin", "blest", "ecf", "earliest_arrival", "redundant")
 CONTROLLERS = ("newreno", "cubic", "bbr3", "lia", "olia", "balia", "wvegas")
 PAIRS = {

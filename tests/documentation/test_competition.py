@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 PAGE = (ROOT / "docs" / "reports" / "competition.md").read_text(encoding="utf-8")
-CONTROL = (ROOT / "docs" / "howto" / "congestion-control.md").read_text(encoding="utf-8")
+CONTROL = (ROOT / "docs" / "reports" / "congestion-controllers.md").read_text(encoding="utf-8")
 QUEUES = ("52 packets", "104 packets", "416 packets")
 TRANSPORTS = ("tcp", "quic")
 

@@ -10,7 +10,7 @@ import pytest
 import leobench
 from tools import sites
 
-PAGE = (sites.ROOT / "docs" / "howto" / "constellations.md").read_text(encoding="utf-8")
+PAGE = (sites.ROOT / "docs" / "reports" / "starlink.md").read_text(encoding="utf-8")
 HOUR = sites.ROOT / "scenarios" / "starlink-hour.toml"
 
 DROPS = {"constellation.old_packets": "drop", "duration": "5 min"}

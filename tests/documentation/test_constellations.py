@@ -14,7 +14,7 @@ from tools import sites
 if TYPE_CHECKING:
     from leobench.orbit import Survey
 
-PAGE = (sites.ROOT / "docs" / "howto" / "constellations.md").read_text(encoding="utf-8")
+PAGE = (sites.ROOT / "docs" / "reports" / "starlink.md").read_text(encoding="utf-8")
 
 POLICIES = ("highest", "longest")
 

@@ -1,4 +1,4 @@
-"""Memory used by data in flight, as `docs/reference/scenarios.md` states it ("What a run costs")."""
+"""Memory used by data in flight, as `docs/reports/cost-of-a-run.md` states it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "howto" / "congestion-control.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reports" / "congestion-controllers.md").read_text(encoding="utf-8")
 ROW = r"^\| [\d.]+ % \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$"
 
 

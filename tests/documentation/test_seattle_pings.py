@@ -9,7 +9,7 @@ import pytest
 
 from tools import seattle
 
-PAGE = (seattle.ROOT / "docs" / "howto" / "constellations.md").read_text(encoding="utf-8")
+PAGE = (seattle.ROOT / "docs" / "reports" / "starlink.md").read_text(encoding="utf-8")
 
 needs_data = pytest.mark.skipif(not seattle.DATA.exists(), reason="the measured pings are not here")
 

@@ -22,7 +22,7 @@ def scenario_page() -> str:
             "Every table of a scenario file with its keys. `NAME` stands for a name of your own: "
             f"`links.{NAME}` is `[links.uplink]` in a scenario with a link `uplink`. Keys that take a model "
             "link to the models and their parameters. `leobench schema` prints the same as a JSON Schema, "
-            "for editors that complete and check. [Writing a scenario](scenarios.md) shows "
+            "for editors that complete and check. [Writing a scenario](../howto/write-a-scenario.md) shows "
             "how the parts fit together.",
             QUANTITIES,
             *scenario_tables(leobench.schema(), ""),

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::record::Table;
 
-    /// The estimates match the table in `docs/reference/scenarios.md`.
+    /// The estimates match the table in `docs/reference/limits.md`.
     #[test]
     fn estimates_are_those_of_the_guide() {
         assert_eq!(MESSAGE.get(), 144);

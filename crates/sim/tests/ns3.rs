@@ -211,7 +211,7 @@ fn newreno_has_the_goodput_and_the_losses_of_ns3() {
 }
 
 /// How many losses CUBIC has hangs on a segment more or less in the window, and on what ns-3 rounds and leaves out:
-/// docs/howto/congestion-control.md says what.
+/// docs/reports/congestion-controllers.md says what.
 #[test]
 fn cubic_has_the_goodput_of_ns3_and_about_its_losses() {
     compare(CUBIC, "true", 220, 0.35);

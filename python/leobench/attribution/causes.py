@@ -233,7 +233,7 @@ def _coupling(scenario: Scenario, subject: Subject, _seen: Evidence) -> None:
         transport["congestion"] = {"kind": _UNCOUPLED[congestion["kind"]], **kept}
 
 
-# docs/howto/congestion-control.md, Several paths.
+# docs/reports/congestion-controllers.md, Coupled controllers.
 _UNCOUPLED = {"lia": "newreno", "olia": "newreno", "balia": "newreno", "wvegas": "vegas", "maco": "elastic"}
 _OF_ALL_CONTROLLERS = ("minimum_window", "slow_start", "loss_reduction")
 

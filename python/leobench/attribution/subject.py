@@ -95,7 +95,7 @@ def _flow(scenario: str, flows: Mapping[str, Any], wanted: str | None) -> str:
     if not several:
         raise InputError(
             f"{scenario}: no flow has several paths; allowed: a flow with `transport.multipath` "
-            "(docs/reference/scenarios.md, Several paths at a time)"
+            "(docs/howto/choosing-several-paths.md)"
         )
     if wanted is not None and wanted not in several:
         raise InputError(f"--flow = {wanted}: has one path; {allowed(wanted, several)}")

@@ -37,7 +37,7 @@ class Relation:
     """A statistic and the open range that it must lie in for a claim to hold.
 
     Attributes:
-        statistic: One of `STATISTICS`; `docs/howto/reproducing.md` defines them.
+        statistic: One of `STATISTICS`; `docs/reference/claims.md` defines them.
         low: Lower end of the range.
         high: Upper end of the range.
     """
