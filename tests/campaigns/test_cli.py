@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import statistics
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,9 @@ import polars as pl
 import pytest
 
 import leobench
-from leobench import cli
+from leobench import cli, means
 from leobench.campaign import Campaign, CampaignResult, Status, run_campaign
+from leobench.cli import table
 from leobench.cli.progress import render_campaign
 from tests.support import campaigns
 from tests.support.paths import ROOT
@@ -57,7 +59,7 @@ def test_every_campaign_that_is_shipped_runs(name: str, tmp_path: Path) -> None:
     assert measured["value"].null_count() == 0
 
 
-def test_a_table_of_means_by_variant_and_metric(
+def test_a_row_of_means_by_variant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -65,18 +67,14 @@ def test_a_table_of_means_by_variant_and_metric(
     said = capsys.readouterr()
     assert said.err == "", "no bar where nobody watches"
     assert said.out.startswith("tiny: 12 runs, 0 failed, in ")
-    runs = CampaignResult.open(tmp_path / "results" / "tiny").runs
-    delays = runs.filter(variant="limit=unlimited,rate=3-Mbps", metric="flows.main.delay_ms.mean")["value"]
-    (line,) = (
-        line
-        for line in said.out.splitlines()
-        if line.startswith("limit=unlimited,rate=3-Mbps  flows.main.delay")
-    )
-    assert line.split()[2:] == [
-        "3",
-        f"{statistics.mean(delays):,.6g}",
-        f"{statistics.stdev(delays):,.6g}",
-    ]
+    result = CampaignResult.open(tmp_path / "results" / "tiny")
+    assert table.render(means.of(result)) in said.out
+    delays = result.runs.filter(variant="limit=unlimited,rate=3-Mbps", metric="flows.main.delay_ms.mean")
+    (line,) = (line for line in said.out.splitlines() if re.match(r"unlimited +3 Mbps", line))
+    mean, _, half = line.split()[-3:]
+    assert float(mean) == pytest.approx(statistics.mean(delays["value"]), abs=0.06)
+    # Student's t with two degrees of freedom: 4.303 (any table).
+    assert float(half) == pytest.approx(4.303 * statistics.stdev(delays["value"]) / 3**0.5, abs=0.06)
 
 
 def test_json_for_machines_and_a_warning_about_what_was_never_measured(

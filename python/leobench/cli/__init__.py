@@ -21,6 +21,7 @@ from leobench.cli import (
     run,
     schema,
     sweep,
+    table,
     terminal,
     why,
 )
@@ -60,6 +61,7 @@ COMMANDS: tuple[Command, ...] = (
     plot,
     why,
     sweep,
+    table,
     agree,
     reproduce,
     qvis,

@@ -79,6 +79,28 @@ def refuse_real(args: argparse.Namespace, wanted: str) -> None:
         raise InputError(f"--{name}: is for real time only; add {wanted}, or leave it out")
 
 
+def add_metrics(parser: argparse.ArgumentParser) -> None:
+    """Declares `--metric PATH`, which may be repeated."""
+    parser.add_argument(
+        "--metric",
+        dest="metrics",
+        metavar="PATH",
+        type=text,
+        action="append",
+        default=[],
+        help="metric to show, such as flows.main.goodput_bps, or its last word, such as goodput; may be "
+        "repeated (default: all of the campaign)",
+    )
+
+
+def number(given: str) -> float:
+    """An argument that is a number."""
+    try:
+        return float(given)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{given}: is not a number") from None
+
+
 def whole(given: str) -> int:
     """An argument that is a whole number."""
     try:

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from leobench.cli import terminal
-from leobench.plots import routes
+from leobench.plots import routes, units
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +29,7 @@ def render(result: Result, args: argparse.Namespace) -> str:
         whole = _together_bps(list(ways.values()), rates)
         if whole and flow["goodput_bps"] is not None:
             named = terminal.on_one_line(f"{flow['name']} over {', '.join(ways)}")
-            share = f"{flow['goodput_bps'] / 1e6:,.2f} of {whole / 1e6:,.2f} Mbit/s"
+            share = f"{units.fixed(flow['goodput_bps'] / 1e6, 2)} of {units.fixed(whole / 1e6, 2)} Mbit/s"
             share += f" ({flow['goodput_bps'] / whole:.1%})"
             lines.append(f"\n{named}: {share}; to explain the rest: {_command(flow, result, args)}")
     return "".join(f"\n{line}" for line in lines)

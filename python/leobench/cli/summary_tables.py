@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from leobench.cli.columns import NONE, table
+from leobench.plots import units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,12 +17,11 @@ _DELAYS = ("mean", "p50", "p95", "p99")
 # Two lines per column, the unit where there is one.
 _DELAY_HEAD = (("delay", "mean ms"), ("", "p50"), ("", "p95"), ("", "p99"))
 _RATE_HEAD = (("offered", "Mbit/s"), ("goodput", "Mbit/s"))
-_FLOW_HEAD = (
-    ("", "flow"), ("", "transport"), *_RATE_HEAD, ("", "messages"), ("not", "arrived"), *_DELAY_HEAD,
-    ("RTT", "mean ms"), ("packets", "lost"),
-)  # fmt: skip
+_FLOW_HEAD = (("", "flow"), ("", "transport"), *_RATE_HEAD, ("", "messages"), ("not", "arrived"))
+_COMPLETE_HEAD = ("complete", "after s")
+_SENDER_HEAD = (("RTT", "mean ms"), ("packets", "lost"))
 _STREAM_HEAD = (("", "flow"), ("", "stream"), _RATE_HEAD[1], *_DELAY_HEAD)
-_PAGE_HEAD = (("", "page"), ("", "objects"), ("", "arrived"), ("complete", "after s"))
+_PAGE_HEAD = (("", "page"), ("", "objects"), ("", "arrived"), _COMPLETE_HEAD)
 _LATE_HEAD = ("", "late")
 _LINK_HEAD = (
     ("", "link"), ("mean rate", "Mbit/s"), ("", "used"), ("packets", "delivered"), ("dropped", "by queue"),
@@ -63,8 +63,7 @@ def render(summary: Mapping[str, Any]) -> str:
     stranded = [
         cause for cause in _NODE_CAUSES if any(flow.get("dropped_packets", {}).get(cause) for flow in flows)
     ]
-    head = [*_FLOW_HEAD, *(("dropped", cause) for cause in stranded)]
-    parts = [table(head, [_flow(flow, stranded) for flow in flows], words=2)]
+    parts = [_flows(flows, stranded)]
     moved = [flow for flow in flows if flow.get("handovers", {}).get("count")]
     if moved:
         parts.append(table(_HANDOVER_HEAD, [_handovers(flow) for flow in moved], words=1))
@@ -95,7 +94,36 @@ def render(summary: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _flow(flow: Mapping[str, Any], stranded: Sequence[str]) -> list[str]:
+def _flows(flows: Sequence[Mapping[str, Any]], stranded: Sequence[str]) -> str:
+    """The flows: delays if any has messages, and the time of completion if any transfers bytes to an end."""
+    delays = any(_has_delays(flow) for flow in flows)
+    ends = any(_ends(flow) for flow in flows)
+    head = [
+        *_FLOW_HEAD,
+        *(_DELAY_HEAD if delays else ()),
+        *((_COMPLETE_HEAD,) if ends else ()),
+        *_SENDER_HEAD,
+        *(("dropped", cause) for cause in stranded),
+    ]
+    rows = []
+    for flow in flows:
+        middle = [_millis(flow["delay_ms"][key]) for key in _DELAYS] if delays else []
+        if ends:
+            middle.append(_seconds(flow["completion_s"] if _ends(flow) else None))
+        rows.append(_flow(flow, middle, stranded))
+    return table(head, rows, words=2)
+
+
+def _has_delays(flow: Mapping[str, Any]) -> bool:
+    return flow["delay_ms"]["mean"] is not None
+
+
+def _ends(flow: Mapping[str, Any]) -> bool:
+    """Whether the flow is a transfer of bytes, without messages, that was completed."""
+    return flow.get("completion_s") is not None and not _has_delays(flow)
+
+
+def _flow(flow: Mapping[str, Any], middle: Sequence[str], stranded: Sequence[str]) -> list[str]:
     sent, lost = flow["sent_packets"], flow["lost_packets"]
     return [
         flow["name"],
@@ -104,7 +132,7 @@ def _flow(flow: Mapping[str, Any], stranded: Sequence[str]) -> list[str]:
         _megabits(flow["goodput_bps"]),
         f"{flow['messages']:,}",
         f"{flow['undelivered_messages']:,}",
-        *(_millis(flow["delay_ms"][key]) for key in _DELAYS),
+        *middle,
         _millis(flow["rtt_ms"]["mean"]),
         # A UDP sender never learns which datagrams were lost.
         NONE if flow["transport"] == "udp" else f"{lost:,}" + (f" ({lost / sent:.2%})" if lost else ""),
@@ -166,7 +194,7 @@ def _page(flow: Mapping[str, Any]) -> list[str]:
         flow["name"],
         f"{len(objects):,}",
         f"{arrived:,}",
-        NONE if completion is None else f"{completion:,.3f}",
+        _seconds(completion),
     ]
 
 
@@ -252,9 +280,14 @@ def _link(link: Mapping[str, Any], drops: Sequence[str], marks: Sequence[str]) -
 
 def _megabits(bps: float | None) -> str:
     """A rate given in bits per second, in Mbit/s."""
-    return NONE if bps is None else f"{bps / 1e6:,.2f}"
+    return NONE if bps is None else units.fixed(bps / 1e6, 2)
 
 
 def _millis(value: float | None) -> str:
     """A time in milliseconds, to a tenth."""
-    return NONE if value is None else f"{value:,.1f}"
+    return NONE if value is None else units.fixed(value, 1)
+
+
+def _seconds(value: float | None) -> str:
+    """A time in seconds, to a thousandth."""
+    return NONE if value is None else units.fixed(value, 3)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.cli import columns, options, terminal
+from leobench.cli import options, terminal
 from leobench.cli.progress import CampaignProgress
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 NAME = "sweep"
 HELP = "run a campaign: many runs of variants of a scenario"
 EXAMPLE = "leobench sweep campaigns/buffers.toml --workers 2"
-
-_HEAD = (("", "variant"), ("", "metric"), ("", "runs"), ("", "mean"), ("standard", "deviation"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +91,9 @@ def _executor(args: argparse.Namespace) -> AbstractContextManager[Executor | Non
 
 
 def _print_outcome(result: CampaignResult, args: argparse.Namespace) -> int:
+    from leobench import means
     from leobench.campaign.result import DATASETS, MANIFEST
+    from leobench.cli import table
 
     manifest, failed = result.manifest, result.failures.height
     total = manifest["identity"]["replicates"] * len(manifest["identity"]["variants"])
@@ -119,31 +119,10 @@ def _print_outcome(result: CampaignResult, args: argparse.Namespace) -> int:
     elif not args.quiet:
         name, ran = manifest["identity"]["campaign"], f"{total} run{'s' * (total != 1)}"
         print(f"{name}: {ran}, {failed} failed, in {wall_s:.2f} s\n")
-        print(columns.table(_HEAD, rows(result), words=2))
+        print(table.render(means.of(result)))
         kept = [f"tables/{name}.parquet" for name in result.tables]
         print(f"\nResults in {result.folder}/: {', '.join([*DATASETS, *kept, MANIFEST])}")
     return 1 if failed else 0
-
-
-def rows(result: CampaignResult) -> list[list[str]]:
-    """Mean and standard deviation over the runs, by variant and metric."""
-    import polars as pl
-
-    grouped = result.runs.group_by("variant", "metric", maintain_order=True)
-    frame = grouped.agg(
-        pl.col("value").count().alias("n"),
-        pl.col("value").mean().alias("mean"),
-        pl.col("value").std().alias("sd"),
-    )
-    return [
-        [
-            variant,
-            metric,
-            f"{count:,}",
-            *(columns.NONE if value is None else f"{value:,.6g}" for value in (mean, sd)),
-        ]
-        for variant, metric, count, mean, sd in frame.iter_rows()
-    ]
 
 
 def unmeasured(result: CampaignResult) -> list[str]:

@@ -47,14 +47,6 @@ _UNITS = {
     **{unit: (size, "bit/s") for unit, size in (("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9))},
     **{unit: (size, "B") for unit, size in (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9))},
 }
-_SUFFIXES = {"_bps": "bit/s", "_ms": "ms", "_s": "s", "_bytes": "B"}
-_STATISTICS = {
-    "mean": "mean",
-    "p50": "median",
-    "p95": "95 % quantile of",
-    "p99": "99 % quantile of",
-    "max": "largest",
-}
 
 
 @dataclass(frozen=True)
@@ -103,7 +95,7 @@ def draw(
         raise InputError(f"--kind = {kind}: no figure of a campaign; {allowed(kind, CAMPAIGN_KINDS)}")
     runs = result.runs
     known = runs["metric"].unique(maintain_order=True).to_list()
-    chosen = known[0] if metric is None else _metric(metric, known)
+    chosen = known[0] if metric is None else names.find_metric(metric, known)
     layout, runs = _layout(runs.filter(metric=chosen), by)
     numbers = _numbers(runs[layout.across].unique(maintain_order=True).to_list())
     if kind is None:
@@ -122,36 +114,20 @@ def draw(
 
 def describe(metric: str) -> Column:
     """A metric in words: `flows.main.delay_ms.p95` is the 95 % quantile of the delay of main, in ms."""
-    parts, owner = metric.split("."), ""
-    if parts[0] in ("flows", "links") and len(parts) > 2:
-        owner, parts = parts[1], parts[2:]
-    if parts[0] in ("streams", "paths") and len(parts) > 2:
-        owner, parts = f"{owner}, {parts[1]}", parts[2:]
-    unit, words = "", []
-    for part in parts:
-        suffix = _suffix(part)
-        unit = _SUFFIXES.get(suffix, unit)
-        words.append(part.removesuffix(suffix).replace("_", " "))
-    if words[-1] in _STATISTICS:
-        words = [_STATISTICS[words[-1]], *words[:-1]]
-    return Column("value", label=" ".join(words) + (f" of {owner}" if owner else ""), unit=unit)
+    known = names.metric(metric)
+    return Column("value", label=known.label, unit=known.unit)
 
 
 def _layout(runs: pl.DataFrame, by: Sequence[str]) -> tuple[_Layout, pl.DataFrame]:
     """How each place is shown, and the runs with the values of these places as text."""
-    columns = runs.columns
-    every = columns[columns.index("variant") + 1 : columns.index("replicate")]
-    places = [place for place in every if runs[place].n_unique() > 1]
+    places = names.varied(runs)
     labels = {place: names.short(place, places) for place in places}
     asked = [_place(word, labels) for word in by]
     kept = _independent(runs, [*dict.fromkeys([*asked, *places])])
     if not asked and kept:
         longest = max(kept, key=lambda place: runs[place].n_unique())
         kept.sort(key=lambda place: place != longest)
-    runs = runs.with_columns(
-        pl.col(place).map_elements(_text, pl.String, skip_nulls=False) for place in places
-    )
-    runs = runs.with_columns(_without_common(runs[place]) for place in places)
+    runs = names.as_text(runs, places)
     kept = kept or ["variant"]
     labels = {place: names.short(place, kept) for place in kept}
     return _Layout(kept[0], kept[1] if len(kept) > 1 else None, kept[2:], labels), runs
@@ -169,57 +145,12 @@ def _independent(runs: pl.DataFrame, places: Sequence[str]) -> list[str]:
     return kept
 
 
-def _metric(word: str, known: Sequence[str]) -> str:
-    """The metric of this path, or the only one whose path ends in these words."""
-    if word in known:
-        return word
-    found = [
-        metric
-        for metric in known
-        if any(f".{path}".endswith(f".{word}") for path in (metric, ".".join(_parts(metric))))
-    ]
-    if len(found) > 1:
-        meant = ", ".join(f"`{metric}`" for metric in found)
-        raise InputError(f"--metric = {word}: is ambiguous; allowed: {meant}")
-    if not found:
-        raise InputError(f"--metric = {word}: the campaign has no such metric; {allowed(word, known)}")
-    return found[0]
-
-
-def _parts(metric: str) -> list[str]:
-    """The words of a metric's path without their units."""
-    return [part.removesuffix(_suffix(part)) for part in metric.split(".")]
-
-
-def _suffix(part: str) -> str:
-    """The unit at the end of a word of a metric's path."""
-    return next((each for each in _SUFFIXES if part.endswith(each)), "")
-
-
 def _place(word: str, labels: dict[str, str]) -> str:
     for place, label in labels.items():
         if word in (place, label):
             return place
     known = [label for pair in labels.items() for label in dict.fromkeys(pair)]
     raise InputError(f"--by = {word}: variants do not differ in such a place; {allowed(word, known)}")
-
-
-def _text(value: object) -> str:
-    """A value of a place as text: tables without their braces, their kind first."""
-    if value is None:
-        return "unchanged"
-    text = frames.text(value)
-    return re.sub(r"\bkind = ", "", re.sub(r"[{}\"]", "", text)).strip() if text.startswith("{") else text
-
-
-def _without_common(values: pl.Series) -> pl.Series:
-    """The texts of tables without the parts that all of them have, which tell none apart."""
-    known = values.unique(maintain_order=True).to_list()
-    parts = {text: re.split(r", (?![^\[]*\])", text) for text in known}
-    common = set.intersection(*(set(each) for each in parts.values()))
-    short = {text: ", ".join(part for part in each if part not in common) for text, each in parts.items()}
-    unique = len(set(short.values())) == len(known) and all(short.values())
-    return values.replace_strict(short, return_dtype=pl.String) if unique else values
 
 
 def _numbers(values: Sequence[str]) -> tuple[dict[str, float], str] | None:

@@ -1,14 +1,149 @@
-"""Names of runs in a figure of several, from the differences between them."""
+"""Names for readers: of runs by the differences between them, of the values of places, and of metrics."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import polars as pl
+
     from leobench.result import Result
+
+# Units by the suffixes of the words of a metric's path.
+_SUFFIXES = {"_bps": "bit/s", "_ms": "ms", "_s": "s", "_bytes": "B"}
+_STATISTICS = {
+    "mean": ("mean", "mean"),
+    "p50": ("median", "median"),
+    "p95": ("95 % quantile of", "p95"),
+    "p99": ("99 % quantile of", "p99"),
+    "max": ("largest", "largest"),
+}
+_TERMS = {"completion": "completion time", "rtt": "RTT"}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric in words.
+
+    Attributes:
+        words: Its quantity, such as `delay`.
+        statistic: The last word of its path if that is a statistic, such as `p95`; otherwise empty.
+        owner: The flow, stream or link that it belongs to, if any.
+        unit: The unit of its values, if any.
+        part: The part of the summary that it is in, such as `flows`.
+    """
+
+    words: str
+    statistic: str
+    owner: str
+    unit: str
+    part: str
+
+    @property
+    def label(self) -> str:
+        """The quantity and its owner in full, such as `95 % quantile of delay of main`."""
+        return self._of(0) + (f" of {self.owner}" if self.owner else "")
+
+    @property
+    def head(self) -> str:
+        """The quantity in short, such as `p95 delay`."""
+        return self._of(1)
+
+    def _of(self, length: int) -> str:
+        return f"{_STATISTICS[self.statistic][length]} {self.words}" if self.statistic else self.words
+
+
+def metric(path: str) -> Metric:
+    """A metric's path, such as `flows.main.delay_ms.p95`, in words."""
+    parts, owner = path.split("."), ""
+    part_of = parts[0]
+    if parts[0] in ("flows", "links") and len(parts) > 2:
+        owner, parts = parts[1], parts[2:]
+    if parts[0] in ("streams", "paths") and len(parts) > 2:
+        owner, parts = f"{owner}, {parts[1]}", parts[2:]
+    unit, words = "", []
+    for part in parts:
+        suffix = _suffix(part)
+        unit = _SUFFIXES.get(suffix, unit)
+        bare = part.removesuffix(suffix).replace("_", " ")
+        words.append(_TERMS.get(bare, bare))
+    statistic = words.pop() if words[-1] in _STATISTICS and len(words) > 1 else ""
+    return Metric(" ".join(words), statistic, owner, unit, part_of)
+
+
+def find_metric(word: str, known: Sequence[str]) -> str:
+    """The metric of this path, or the only one whose path ends in these words.
+
+    Raises:
+        InputError: If there is none, or several.
+    """
+    if word in known:
+        return word
+    found = [
+        metric
+        for metric in known
+        if any(f".{path}".endswith(f".{word}") for path in (metric, without_units(metric)))
+    ]
+    if len(found) > 1:
+        meant = ", ".join(f"`{metric}`" for metric in found)
+        raise InputError(f"--metric = {word}: is ambiguous; allowed: {meant}")
+    if not found:
+        raise InputError(f"--metric = {word}: the campaign has no such metric; {allowed(word, known)}")
+    return found[0]
+
+
+def without_units(path: str) -> str:
+    """A metric's path whose words have no units."""
+    return ".".join(part.removesuffix(_suffix(part)) for part in path.split("."))
+
+
+def _suffix(part: str) -> str:
+    """The unit at the end of a word of a metric's path."""
+    return next((each for each in _SUFFIXES if part.endswith(each)), "")
+
+
+def varied(runs: pl.DataFrame) -> list[str]:
+    """The places in which the variants of a campaign's runs differ."""
+    columns = runs.columns
+    every = columns[columns.index("variant") + 1 : columns.index("replicate")]
+    return [place for place in every if runs[place].n_unique() > 1]
+
+
+def as_text(runs: pl.DataFrame, places: Sequence[str]) -> pl.DataFrame:
+    """The runs with the values of places as text: tables without their braces and without what all have."""
+    import polars as pl
+
+    texts = runs.with_columns(
+        pl.col(place).map_elements(_text, pl.String, skip_nulls=False) for place in places
+    )
+    return texts.with_columns(_without_common(texts[place]) for place in places)
+
+
+def _text(value: object) -> str:
+    """A value of a place as text: tables without their braces, their kind first."""
+    if value is None:
+        return "unchanged"
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return re.sub(r"\bkind = ", "", re.sub(r"[{}\"]", "", text)).strip() if text.startswith("{") else text
+
+
+def _without_common(values: pl.Series) -> pl.Series:
+    """The texts of tables without the parts that all of them have, which tell none apart."""
+    import polars as pl
+
+    known = values.unique(maintain_order=True).to_list()
+    parts = {text: re.split(r", (?![^\[]*\])", text) for text in known}
+    common = set.intersection(*(set(each) for each in parts.values()))
+    short = {text: ", ".join(part for part in each if part not in common) for text, each in parts.items()}
+    unique = len(set(short.values())) == len(known) and all(short.values())
+    return values.replace_strict(short, return_dtype=pl.String) if unique else values
+
 
 # More differences than this would fill the legend: runs then go by name and seed, or by their folders.
 _MOST = 3

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from leobench.plots.style import Array
 
@@ -39,6 +38,8 @@ def scale(unit: str, largest: float) -> tuple[float, str]:
 
 def scale_of(unit: str, series: Iterable[Array]) -> tuple[float, str]:
     """The divisor and the unit that several series share, by their largest number."""
+    import numpy as np
+
     return scale(unit, max((float(np.nanmax(each, initial=0.0)) for each in series), default=0.0))
 
 
@@ -73,13 +74,38 @@ def _three_digits(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
+# Significant digits of half an interval, of a mean without one, and of any number in a table.
+_DIGITS_OF_SPREAD, _DIGITS_ALONE, _MOST_DIGITS = 2, 4, 6
+
+
+def decimals(values: Sequence[float], spreads: Sequence[float] = ()) -> int:
+    """The decimals for numbers that stand below each other: so many that the smallest spread has two digits.
+
+    Two digits of a spread are what JCGM 100:2008 (GUM), 7.2.6, states uncertainties to. Without a spread, the
+    largest number gets four digits. No number gets more than six.
+    """
+    largest = max(map(abs, values), default=0.0)
+    before = math.floor(math.log10(largest)) + 1 if largest > 0 else 1
+    real = [spread for spread in spreads if spread > 1e-9 * largest]
+    wanted = _DIGITS_ALONE - before
+    if real:
+        wanted = _DIGITS_OF_SPREAD - 1 - math.floor(math.log10(min(real)))
+    return max(0, min(wanted, _MOST_DIGITS - before))
+
+
+def fixed(value: float, places: int, *, grouped: bool = True) -> str:
+    """A number to so many decimals, thousands in groups if asked; zero has no sign."""
+    text = f"{value:,.{places}f}" if grouped else f"{value:.{places}f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text
+
+
 def step_below(value: float) -> float:
     """The next of 1, 2 and 5 times a power of ten that is not above a value above zero."""
-    power = 10.0 ** np.floor(np.log10(value))
+    power = 10.0 ** math.floor(math.log10(value))
     return float(max(step * power for step in (1, 2, 5) if step * power <= value * (1 + 1e-9)))
 
 
 def step_above(value: float) -> float:
     """The next of 1, 2 and 5 times a power of ten that is not below a value above zero."""
-    power = 10.0 ** np.floor(np.log10(value))
+    power = 10.0 ** math.floor(math.log10(value))
     return float(min(step * power for step in (1, 2, 5, 10) if step * power >= value * (1 - 1e-9)))
