@@ -54,6 +54,11 @@ class Column:
         """The name and the unit on one line."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether any run has a value."""
+        return any(each is not None for each in self.estimates)
+
     def scaled(self) -> Iterator[tuple[float | None, ...]]:
         """Mean, lower and upper bound of every variant, in the unit of the column."""
         for each in self.estimates:
@@ -110,7 +115,7 @@ class MeansTable:
 
 
 def of(result: CampaignResult, metrics: Sequence[str] = (), confidence: float = 0.95) -> MeansTable:
-    """The table of a finished campaign.
+    """The table of a finished campaign, without metrics that no run has a value of.
 
     Args:
         result: The campaign.
@@ -126,8 +131,9 @@ def of(result: CampaignResult, metrics: Sequence[str] = (), confidence: float = 
     chosen = list(dict.fromkeys(names.find_metric(word, known) for word in metrics)) or known
     keys, rows = _labels(result.runs, variants)
     made = of_frame(result.runs, variants, chosen, confidence)
-    notes = [_about(made, confidence), *_missing(made, variants, identity["replicates"])]
-    return MeansTable(keys, rows, made, [note for note in notes if note])
+    measured = [column for column in made if column.is_measured]
+    notes = [about(measured, confidence), *_missing(made, variants, identity["replicates"])]
+    return MeansTable(keys, rows, measured, [note for note in notes if note])
 
 
 def of_frame(
@@ -148,8 +154,8 @@ def of_frame(
     for metric, words in zip(metrics, described, strict=True):
         obvious = len(owners) == 1 or (words.part == "flows" and len(flows) == 1)
         estimates = [found.get((variant, metric)) for variant in variants]
-        largest = max((abs(each.value) for each in estimates if each is not None), default=0.0)
-        divisor, unit = units.scale(words.unit, largest)
+        sizes = [abs(each.value) for each in estimates if each is not None]
+        divisor, unit = units.scale(words.unit, max(sizes)) if sizes else (1.0, words.unit)
         name = words.head if obvious or not words.owner else f"{words.head} of {words.owner}"
         columns.append(Column(metric, name, unit, divisor, estimates))
     return columns
@@ -166,8 +172,8 @@ def _labels(runs: pl.DataFrame, variants: Sequence[str]) -> tuple[list[str], lis
     return [names.short(place, places) for place in places], [by_name[variant] for variant in variants]
 
 
-def _about(columns: Sequence[Column], confidence: float) -> str:
-    """The meaning of the cells."""
+def about(columns: Sequence[Column], confidence: float = 0.95) -> str:
+    """A sentence on the meaning of the cells."""
     from leobench.stats.estimate import percent
 
     made = [each for column in columns for each in column.estimates if each is not None]
@@ -185,10 +191,12 @@ def _about(columns: Sequence[Column], confidence: float) -> str:
 
 
 def _missing(columns: Sequence[Column], variants: Sequence[str], planned: int) -> list[str]:
-    """A line for each mean that does not cover all runs."""
-    return [
+    """A line for each metric without values, and for each other mean that does not cover all runs."""
+    unmeasured = [f"{column.metric}: no run has a value." for column in columns if not column.is_measured]
+    return unmeasured + [
         f"{column.metric} of {variant}: {0 if each is None else each.n} of {planned} runs have a value."
         for column in columns
+        if column.is_measured
         for variant, each in zip(variants, column.estimates, strict=True)
         if each is None or each.n != planned
     ]

@@ -141,6 +141,11 @@ def test_numbers_share_decimals_that_their_intervals_have() -> None:
     assert cells(made({"a": [5e6] * 3, "b": [4e6] * 3})) == ["5.000 ± 0.000", "4.000 ± 0.000"]
 
 
+def test_a_metric_that_no_run_has_is_left_out() -> None:
+    shown = means.of(made({"a": [None], "b": [None]}))
+    assert (list(shown.columns), list(shown.notes)) == ([], [f"{GOODPUT}: no run has a value."])
+
+
 def test_what_is_missing_is_said() -> None:
     shown = means.of(made({"a": [1e6, 2e6, None], "b": [None] * 3, "c": []}))
     assert [row[0] for row in shown.rows] == ["a", "b", "c"], "one that failed has a row"

@@ -46,6 +46,7 @@ class Definition:
         variants: The variants, in order.
         bases: The text of every file that the campaign file extends, by file, the nearest first.
         inherited: The file of every key that comes from one of them; a place of `set` is `set."<place>"`.
+        origin_of_set: The origin of `set` in messages.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Definition:
     variants: tuple[Variant, ...]
     bases: Mapping[Path, str] = field(default_factory=dict)
     inherited: Mapping[str, Path] = field(default_factory=dict)
+    origin_of_set: str = "set"
 
     def source(self, key: str) -> Path:
         """The file that gives a key: the campaign file, or one that it extends."""

@@ -231,7 +231,7 @@ class Campaign(Definition):
 
     def _origins(self, variant: Variant) -> dict[str, str]:
         """The part of the campaign file that gives each value of a variant's runs, by place."""
-        return {**dict.fromkeys(self.set, "set"), **variant.origins}
+        return {**dict.fromkeys(self.set, self.origin_of_set), **variant.origins}
 
     def _resolve(self, variant: Variant) -> dict[str, Any]:
         try:
@@ -244,7 +244,7 @@ class Campaign(Definition):
     def _file_of(self, variant: Variant, place: str) -> Path:
         """The file that gives the value of a variant's runs at a place."""
         origin = self._origins(variant)[place]
-        return self.source(f'set."{place}"' if origin == "set" else re.split(r"\W", origin)[0])
+        return self.source(f'set."{place}"' if origin == self.origin_of_set else re.split(r"\W", origin)[0])
 
     def _origin(self, variant: Variant, message: str) -> str:
         """The file and the place in it that a message about a variant's scenario refers to."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from leobench.cli import (
     agree,
     check,
+    compare,
     emulate,
     hypatia,
     list_kinds,
@@ -60,6 +61,7 @@ COMMANDS: tuple[Command, ...] = (
     schema,
     plot,
     why,
+    compare,
     sweep,
     table,
     agree,

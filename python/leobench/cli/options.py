@@ -19,7 +19,7 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
         "--set",
         dest="overrides",
         metavar="PLACE=VALUE",
-        type=_override,
+        type=override,
         action="append",
         default=[],
         help='replace a value of the scenario, such as links.up.queue.limit="15 packets"; may be repeated',
@@ -38,16 +38,35 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_workers(parser: argparse.ArgumentParser, where: str = "") -> None:
+    """Declares `--workers N`; `where` begins the help."""
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=whole,
+        help=f"{where}number of worker processes (default: one per processor)",
+    )
+
+
 def add_campaign(parser: argparse.ArgumentParser) -> None:
     """Declares how a campaign is run: `--workers N`, and `--resume` or `--force`."""
-    parser.add_argument(
-        "--workers", metavar="N", type=whole, help="number of worker processes (default: one per processor)"
-    )
+    add_workers(parser)
     existing = parser.add_mutually_exclusive_group()
     existing.add_argument("--resume", action="store_true", help="continue an interrupted campaign")
     existing.add_argument(
         "--force", action="store_true", help="start again, replacing the results in the folder"
     )
+
+
+def add_outcome(parser: argparse.ArgumentParser) -> None:
+    """Declares what a campaign prints: `--dry-run`, `--json` and `--quiet`."""
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print what would run, how many runs there are and how long they take, and run nothing",
+    )
+    parser.add_argument("--json", action="store_true", help="print the outcome and the wall time as JSON")
+    parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
 
 
 def add_real(parser: argparse.ArgumentParser, *, programs: bool) -> None:
@@ -136,7 +155,8 @@ def text(given: str) -> str:
         raise argparse.ArgumentTypeError(f"{given} is not text; allowed: UTF-8") from None
 
 
-def _override(given: str) -> tuple[str, str]:
+def override(given: str) -> tuple[str, str]:
+    """An argument that is a place and a value."""
     place, equals, value = text(given).partition("=")
     if not equals or not place.strip():
         raise argparse.ArgumentTypeError(

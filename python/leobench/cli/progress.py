@@ -92,7 +92,7 @@ def render_campaign(status: Status, elapsed_s: float) -> str:
         _bar(status.done / status.total),
         f"{status.done:,} of {status.total:,} runs",
         *([f"{status.failed:,} failed"] if status.failed else []),
-        *([f"{_duration(elapsed_s / done_now * left)} left"] if done_now and left else []),
+        *([f"{duration(elapsed_s / done_now * left)} left"] if done_now and left else []),
     ]
     return "  ".join(parts)
 
@@ -101,7 +101,10 @@ def _bar(share: float) -> str:
     return f"[{'#' * int(share * _WIDTH):<{_WIDTH}}] {share:4.0%}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time that something takes, for readers."""
+    if seconds < 9.95:
+        return f"{seconds:.2g} s"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

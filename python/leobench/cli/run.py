@@ -23,6 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_overrides(parser)
     options.add_seed(parser)
     parser.add_argument(
+        "--seeds",
+        metavar="N-M",
+        type=options.text,
+        help="run all of these seeds, such as 1-5 or 1,3,7-9, each into a folder of its own that ends in "
+        "its seed, and print the means with their intervals",
+    )
+    options.add_workers(parser, "with --seeds: ")
+    parser.add_argument(
         "--out", metavar="DIR", type=Path, help="result folder (default: results/<scenario>-<seed>)"
     )
     parser.add_argument("--force", action="store_true", help="replace an existing result folder")
@@ -51,6 +59,7 @@ def main(args: argparse.Namespace) -> int:
     """Runs the scenario, writes the results, and prints a summary and their folder."""
     from leobench import api, engine, folder
     from leobench.cli.progress import Progress
+    from leobench.errors import InputError
     from leobench.scenario import load
 
     overrides = [*args.overrides, *options.real_overrides(args)]
@@ -60,6 +69,12 @@ def main(args: argparse.Namespace) -> int:
     scenario = load(args.scenario, None, dict(overrides))
     if scenario.engine != engine.REAL:
         options.refuse_real(args, "--engine real")
+    if args.seeds is not None:
+        from leobench.cli import run_seeds
+
+        return run_seeds.main(args, scenario, overrides)
+    if args.workers is not None:
+        raise InputError(f"--workers {args.workers}: is for several seeds only; add --seeds, or leave it out")
     target = args.out or Path("results") / f"{scenario.name}-{scenario.seed}"
     folder.refuse_existing(target, force=args.force)
 

@@ -37,16 +37,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://10.0.0.1:8786"
     )
-    parser.add_argument("--json", action="store_true", help="print the outcome and the wall time as JSON")
-    parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
+    options.add_outcome(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     """Runs the campaign and prints its outcome; exits 1 if a run failed."""
-    from leobench.campaign import Campaign, run_campaign
+    from leobench.campaign import Campaign
 
-    campaign = _timed(Campaign.load(args.campaign), args)
+    campaign = timed(Campaign.load(args.campaign), args)
+    return carry_out(campaign, args)
+
+
+def carry_out(campaign: Campaign, args: argparse.Namespace) -> int:
+    """Runs a campaign, or shows what would run, and prints the outcome."""
+    from leobench.campaign import run_campaign
+
     target = args.out or Path("results") / campaign.name
+    if args.dry_run:
+        from leobench.cli import dry_run
+
+        return dry_run.show(campaign, target, args)
     with CampaignProgress(target, quiet=args.quiet) as progress, _executor(args) as executor:
         result = run_campaign(
             campaign,
@@ -60,7 +70,7 @@ def main(args: argparse.Namespace) -> int:
     return _print_outcome(result, args)
 
 
-def _timed(campaign: Campaign, args: argparse.Namespace) -> Campaign:
+def timed(campaign: Campaign, args: argparse.Namespace) -> Campaign:
     """The campaign with the options of real time, which some of its runs must be in."""
     from leobench.engine import REAL
 
@@ -75,7 +85,7 @@ def _timed(campaign: Campaign, args: argparse.Namespace) -> Campaign:
 def _executor(args: argparse.Namespace) -> AbstractContextManager[Executor | None]:
     from leobench.errors import InputError
 
-    if args.executor == "dask":
+    if getattr(args, "executor", "processes") == "dask":
         from leobench.campaign import cluster
 
         if args.scheduler is None:
@@ -85,7 +95,7 @@ def _executor(args: argparse.Namespace) -> AbstractContextManager[Executor | Non
                 f"--workers {args.workers}: a Dask cluster brings its own workers; leave --workers out"
             )
         return cluster.dask(args.scheduler)
-    if args.scheduler is not None:
+    if getattr(args, "scheduler", None) is not None:
         raise InputError(f"--scheduler {args.scheduler}: needs --executor dask")
     return nullcontext()
 

@@ -45,12 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="DIR", type=Path, help="folder for why.json and the figure why.png")
     parser.add_argument("--force", action="store_true", help="replace an existing folder of `why`")
-    parser.add_argument(
-        "--workers",
-        metavar="N",
-        type=options.whole,
-        help="number of worker processes (default: one per processor)",
-    )
+    options.add_workers(parser)
     parser.add_argument("--json", action="store_true", help="print what why.json has")
     parser.add_argument("--quiet", action="store_true", help="print no progress and no explanation")
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from leobench.errors import InputError, allowed
+from leobench.errors import InputError, allowed, near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -94,7 +94,10 @@ def find_metric(word: str, known: Sequence[str]) -> str:
         meant = ", ".join(f"`{metric}`" for metric in found)
         raise InputError(f"--metric = {word}: is ambiguous; allowed: {meant}")
     if not found:
-        raise InputError(f"--metric = {word}: the campaign has no such metric; {allowed(word, known)}")
+        text = allowed(word, known)
+        if "did you mean" not in text:
+            text += near(word, sorted({without_units(metric).rpartition(".")[2] for metric in known}))
+        raise InputError(f"--metric = {word}: the campaign has no such metric; {text}")
     return found[0]
 
 
