@@ -146,10 +146,10 @@ def test_runs_not_to_be_taken_at_face_value_are_told_of(
 
 
 def test_the_bar_shows_runs_failures_and_time_left() -> None:
-    bar = "[##############              ]  50%"
+    bar = "[##########          ]  50%"
     assert render_campaign(Status(15, 0, 30, 0), 45.0) == f"{bar}  15 of 30 runs  45 s left"
     # Five runs since it was resumed took 100 s, so the fifteen left take 300 s.
-    assert render_campaign(Status(15, 2, 30, 10), 100.0) == f"{bar}  15 of 30 runs  2 failed  5 min 0 s left"
+    assert render_campaign(Status(15, 2, 30, 10), 100.0) == f"{bar}  15 of 30 runs  5 min 0 s left  2 failed"
     assert render_campaign(Status(15, 0, 30, 15), 0.1) == f"{bar}  15 of 30 runs"
-    assert render_campaign(Status(30, 0, 30, 0), 9.0) == f"[{'#' * 28}] 100%  30 of 30 runs"
+    assert render_campaign(Status(30, 0, 30, 0), 9.0) == f"[{'#' * 20}] 100%  30 of 30 runs"
     assert render_campaign(Status(1, 0, 721, 0), 18.0).endswith("1 of 721 runs  3 h 36 min left")

@@ -370,7 +370,7 @@ def test_a_bar_is_drawn_on_a_terminal_only(quick: Path, tmp_path: Path) -> None:
     os.close(ours)
     output, _ = process.communicate()
     assert process.returncode == 0
-    assert b"virtual s per second" in drawn
+    assert b"virtual s/s" in drawn
     assert b"of 20 s" in drawn
     assert b"#" not in output
 

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from leobench.campaign import Status
 from leobench.cli import progress, summary_tables
 from leobench.manifest import doubts
 from tests.support import made_up
@@ -105,11 +108,30 @@ def test_streams_are_listed_where_there_are_several() -> None:
     assert "... and 990 more streams; all in summary.json" in text
 
 
-def test_the_progress_bar_says_how_far_and_how_fast() -> None:
+def test_the_progress_bar_says_how_far_and_how_long() -> None:
     assert progress.render(15.0, 60.0, 12_345, 0.5) == (
-        "[#######                     ]  25%  15.0 of 60 s  30 virtual s per second  12,345 packets"
+        "[#####               ]  25%  15.0 of 60 s  1.5 s left  30 virtual s/s"
     )
-    assert progress.render(70.0, 60.0, 1, 0.0).startswith("[############################] 100%  70.0 of 60 s")
+    over = progress.render(70.0, 60.0, 1, 7.0)
+    assert over == f"[{'#' * 20}] 100%  70.0 of 60 s  10 virtual s/s  1 packets"
+    assert "left" not in progress.render(0.0, 60.0, 0, 0.0)
+    assert "2 h 0 min left" in progress.render(60.0, 3_660.0, 123_456_789, 120.0)
+
+
+@pytest.mark.parametrize("width", [5, 12, 20, 39, 60, 79, 200])
+def test_the_progress_bar_fits(width: int) -> None:
+    """Whatever the numbers; the bar, then how far and the time left are kept the longest."""
+    for now, end, packets, elapsed in (
+        (15.0, 60.0, 1, 0.5),
+        (3e5, 1e6, 10**12, 9e4),
+        (1e-3, 3600.0, 7, 900.0),
+    ):
+        line = progress.render(now, end, packets, elapsed, width)
+        assert len(line) <= width
+        assert "%" in line
+        assert ("left" in line) or width < 60
+    line = progress.render_campaign(Status(123_456, 7, 1_000_000, 0), 86_400.0, width)
+    assert len(line) <= width
 
 
 CBR: dict[str, object] = {"kind": "cbr", "rate": "1 Mbps", "size": "1 kB"}

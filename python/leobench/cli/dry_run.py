@@ -1,4 +1,4 @@
-"""What a campaign would run: its variants, the number of runs, and how long they take if that is known."""
+"""Prints the runs of a campaign without running them: variants, their number, and their time if known."""
 
 from __future__ import annotations
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from leobench.cli import terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Self
 
     from leobench.campaign import Status
 
-_WIDTH = 28
+# Columns of a line at most, of the bar itself, and between the parts.
+_WIDEST, _LONGEST, _SHORTEST, _GAP = 79, 20, 8, "  "
 
 
 class _Line:
@@ -30,8 +32,12 @@ class _Line:
         return time.perf_counter() - self._started
 
     def _draw(self, line: str) -> None:
-        columns = shutil.get_terminal_size().columns
-        terminal.draw(f"\r{terminal.shown(line)[: columns - 1]}\x1b[K", sys.stderr)
+        terminal.draw(f"\r{terminal.shown(line)}\x1b[K", sys.stderr)
+
+    @property
+    def _width(self) -> int:
+        """Columns for the line: one less than the terminal has, so that it never wraps."""
+        return min(_WIDEST, shutil.get_terminal_size().columns - 1)
 
     def __enter__(self) -> Self:
         return self
@@ -47,7 +53,7 @@ class Progress(_Line):
     def __call__(self, now_s: float, end_s: float, packets: int) -> None:
         """Redraws the bar."""
         if self._shown:
-            self._draw(render(now_s, end_s, packets, self._elapsed_s))
+            self._draw(render(now_s, end_s, packets, self._elapsed_s, self._width))
 
 
 class CampaignProgress(_Line):
@@ -65,7 +71,7 @@ class CampaignProgress(_Line):
         """Redraws the bar."""
         self._status = status
         if self._shown:
-            self._draw(render_campaign(status, self._elapsed_s))
+            self._draw(render_campaign(status, self._elapsed_s, self._width))
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         super().__exit__(kind)
@@ -76,29 +82,47 @@ class CampaignProgress(_Line):
             raise KeyboardInterrupt(f"{kept}; continue with --resume") from None
 
 
-def render(now_s: float, end_s: float, packets: int, elapsed_s: float) -> str:
-    """The bar of a run as text."""
+def render(now_s: float, end_s: float, packets: int, elapsed_s: float, width: int = _WIDEST) -> str:
+    """The bar of a run as text of at most `width` columns."""
     share = min(now_s / end_s, 1.0) if end_s > 0 else 1.0
     speed = now_s / elapsed_s if elapsed_s > 0 else 0.0
-    return (
-        f"{_bar(share)}  {now_s:.1f} of {end_s:g} s  {speed:,.0f} virtual s per second  {packets:,} packets"
-    )
+    parts = [
+        f"{now_s:.1f} of {end_s:g} s",
+        *([f"{duration((end_s - now_s) / speed)} left"] if speed > 0 and share < 1 else []),
+        f"{speed:,.3g} virtual s/s" if speed < 100 else f"{speed:,.0f} virtual s/s",
+        f"{packets:,} packets",
+    ]
+    return _fitted(share, parts, width)
 
 
-def render_campaign(status: Status, elapsed_s: float) -> str:
+def render_campaign(status: Status, elapsed_s: float, width: int = _WIDEST) -> str:
     """The bar of a campaign as text; the estimate of the time left uses the runs of this session."""
     done_now, left = status.done - status.kept, status.total - status.done
     parts = [
-        _bar(status.done / status.total),
         f"{status.done:,} of {status.total:,} runs",
-        *([f"{status.failed:,} failed"] if status.failed else []),
         *([f"{duration(elapsed_s / done_now * left)} left"] if done_now and left else []),
+        *([f"{status.failed:,} failed"] if status.failed else []),
     ]
-    return "  ".join(parts)
+    return _fitted(status.done / status.total, parts, width)
 
 
-def _bar(share: float) -> str:
-    return f"[{'#' * int(share * _WIDTH):<{_WIDTH}}] {share:4.0%}"
+# Parts that are worth a shorter bar.
+_VITAL = 2
+
+
+def _fitted(share: float, parts: Sequence[str], width: int) -> str:
+    """A bar and as many of the parts as have room; for the first two of them the bar becomes shorter."""
+    percent = f"{share:4.0%}"
+    kept: list[str] = []
+    for number, part in enumerate(parts):
+        bar = _SHORTEST if number < _VITAL else _LONGEST
+        if bar + len("[] ") + len(_GAP.join([percent, *kept, part])) <= width:
+            kept.append(part)
+    told = _GAP.join([percent, *kept])
+    room = min(_LONGEST, width - len(told) - 3)
+    if room < _SHORTEST:
+        return told.strip()[: max(width, 0)]
+    return f"[{'#' * int(share * room):<{room}}] {told}"
 
 
 def duration(seconds: float) -> str:
