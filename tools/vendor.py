@@ -138,7 +138,7 @@ def licences(modules: Path, packages: list[str]) -> bytes:
 
 
 def stated(about: dict[str, Any]) -> str:
-    """What a package without a licence file states: its licence and its author."""
+    """The licence and the author of a package without a licence file."""
     author = about.get("author", "its authors")
     name = author["name"] if isinstance(author, dict) else author
     return f"{about['license']} licence, by {name}; the package has no licence text."

@@ -179,3 +179,27 @@ def _locked(folder: Path, *, wait: bool = True) -> int | None:
 
 def _machine() -> str:
     return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def partials(place: Path) -> list[Path]:
+    """The unfinished results for a place, the newest last, whether or not their writers live."""
+    found = []
+    with suppress(OSError):
+        for entry in place.parent.iterdir():
+            name = _NAME.fullmatch(entry.name)
+            if name is not None and name["what"] == "partial" and name["stem"] == _stem(place):
+                found.append(entry)
+    return sorted(found, key=_changed)
+
+
+def is_live(made: Path) -> bool:
+    """Whether a process writes into an unfinished result; unknown, and True, of other machines' folders."""
+    name = _NAME.fullmatch(made.name)
+    return name is not None and (name["machine"] != _machine() or _is_locked(made))
+
+
+def _changed(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return 0.0

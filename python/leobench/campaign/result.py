@@ -77,12 +77,7 @@ class CampaignResult:
 
     def warned(self) -> pl.DataFrame:
         """A row per `variant` and `kind` of warning: how many `runs` have it, and the first of them."""
-        import polars as pl
-
-        grouped = self.warnings.group_by("variant", "kind", maintain_order=True)
-        return grouped.agg(
-            pl.col("replicate").n_unique().alias("runs"), pl.col("replicate", "warning").first()
-        )
+        return by_kind(self.warnings)
 
     def warning_lines(self) -> list[str]:
         """`warned` as text, one line per row."""
@@ -117,6 +112,14 @@ class CampaignResult:
 
     def _read(self, name: str) -> pl.DataFrame:
         return read_table(self.folder / name)
+
+
+def by_kind(warnings: pl.DataFrame) -> pl.DataFrame:
+    """The rows of `CampaignResult.warned` from those of `CampaignResult.warnings`."""
+    import polars as pl
+
+    grouped = warnings.group_by("variant", "kind", maintain_order=True)
+    return grouped.agg(pl.col("replicate").n_unique().alias("runs"), pl.col("replicate", "warning").first())
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

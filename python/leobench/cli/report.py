@@ -1,0 +1,54 @@
+"""Writes a report on runs, a campaign or a reproduction: one HTML file that needs no network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leobench.cli import options
+
+if TYPE_CHECKING:
+    import argparse
+
+NAME = "report"
+HELP = "write an interactive report on results as one HTML file"
+EXAMPLE = "leobench report results/khan2023-ka-1 --out khan.html"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        "folders",
+        metavar="DIR",
+        type=Path,
+        nargs="+",
+        help="result folder of `leobench run`, several of them, or one of `leobench sweep` or `reproduce`",
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", type=Path, help="HTML file (default: DIR.html; for several runs report.html)"
+    )
+    parser.add_argument(
+        "--without",
+        metavar="TABLE",
+        type=options.text,
+        action="append",
+        default=[],
+        help="table to leave out, such as packets, or globe; may be repeated",
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Writes the report and prints its file and size."""
+    from leobench import report
+
+    file = report.write(args.folders, args.out or _beside(args.folders), args.without)
+    print(f"{file} ({file.stat().st_size / 1e6:.1f} MB)")
+    return 0
+
+
+def _beside(folders: list[Path]) -> Path:
+    """Beside the folder, not within: what is within is leobench's to replace."""
+    if len(folders) > 1:
+        return Path("report.html")
+    folder = folders[0].absolute()
+    return folder.with_name(f"{folder.name}.html") if folder.name else Path("report.html")

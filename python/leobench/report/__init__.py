@@ -1,0 +1,59 @@
+"""Reports: a run, several runs, a campaign or a reproduction as one HTML file that needs no network.
+
+    folders --gather--> Content --page.report--> one file, tables inside
+    folder  --watch---> Content --server-------> the same page, tables fetched
+
+`gather` decides what a folder is (`runs`, `campaigns`, `reproductions`, `globe`) and makes a `Content`: what
+the page says, as JSON, and the tables, as Parquet. `limits` refuses more than a browser can hold. `page` puts
+the template, our modules in `assets/` and the parts of others in `assets/vendor/` together; it is the only
+module that writes HTML. The page makes text nodes only, under a policy that runs no script but ours, so no
+name or text of a scenario can become one. `watch` reads a folder that is being written, whose tables `prefix`
+completes, and `server` serves it on loopback.
+
+In the page, `main.js` calls everything else: `data` reads columns of tables, `series`, `panels` and `lanes`
+say what there is to draw, `chart` and `timeline` draw it over one time axis; `cards`, `tables`, `campaign`,
+`claims`, `scenario` and `globe` are its sections.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from leobench.files import writing
+from leobench.report import gather, limits, page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+    from pathlib import Path
+
+__all__ = ["write"]
+
+
+def write(folders: Sequence[Path | str], file: str | PathLike[str], without: Sequence[str] = ()) -> Path:
+    """Writes the report on some folders, and returns its file.
+
+    Args:
+        folders: Result folders of runs, or one folder of a campaign or a reproduction.
+        file: The HTML file to write.
+        without: Tables to leave out, such as `packets`; `globe` leaves out the globe.
+
+    Raises:
+        InputError: If a folder is no result or still being written, the runs do not belong together, the
+            tables are too large for a page, or the file cannot be written.
+    """
+    from pathlib import Path
+
+    from leobench.errors import InputError
+
+    target = Path(file)
+    if target.is_dir():
+        raise InputError(f"{target}: is a folder; allowed: a file, such as {target / 'report.html'}")
+    if not target.absolute().parent.is_dir():
+        raise InputError(f"{target}: there is no folder {target.parent}")
+    content = gather.gather([Path(folder) for folder in folders], without)
+    limits.check(content)
+    text = page.report(content)
+    with writing(target):
+        target.write_text(text, encoding="utf-8", newline="\n")
+    return target

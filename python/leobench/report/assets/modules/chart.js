@@ -1,0 +1,349 @@
+// A panel with a chart: a legend that reads values at the cursor, and series thinned to the range shown.
+
+import uPlot from "uplot";
+import { el, fileName, save } from "report/dom";
+import { number, quantity, scale } from "report/format";
+import { colour } from "report/theme";
+
+const HEIGHT = 170;
+const SYNC = uPlot.sync("time");
+const FONT = "11px system-ui, sans-serif";
+const LANE = 20;
+const EVENTS = 30; // with its name above the ticks
+
+/** The options that all charts share. */
+function options(panel, width, height) {
+  const axis = { stroke: () => colour("faint"), font: FONT, grid: { stroke: () => colour("grid"), width: 1 }, ticks: { show: false } };
+  return {
+    width,
+    height,
+    legend: { show: false },
+    padding: [6, 12, 0, 0],
+    scales: { x: { time: false, range: () => panel.range.shown }, y: { range: (_, low, high) => panel.extent(low, high) } },
+    cursor: {
+      sync: { key: SYNC.key, setSeries: false },
+      drag: { x: true, y: false, setScale: false },
+      points: { show: false },
+      bind: { dblclick: () => () => panel.range.reset() },
+    },
+    axes: [
+      { ...axis, size: 26, space: 70, values: (_, splits) => splits.map((at) => `${Number(at.toFixed(6))}`) },
+      { ...axis, size: 52, space: 32, values: (_, splits) => splits.map((at) => panel.tick(at)) },
+    ],
+    hooks: {
+      drawClear: [(plot) => panel.before(plot)],
+      draw: [(plot) => panel.after(plot)],
+      setSelect: [(plot) => panel.selected(plot)],
+      setCursor: [(plot) => panel.pointed(plot)],
+    },
+  };
+}
+
+/** What charts of series and of lanes have in common. */
+class Panel {
+  constructor(title, range) {
+    this.range = range;
+    this.title = title;
+    this.heading = el("h3", {}, title);
+    this.buttons = el("span", { class: "panel-buttons" });
+    this.legend = el("div", { class: "legend" });
+    this.place = el("div", { class: "plot" });
+    this.element = el("figure", { class: "panel", "aria-label": title }, el("figcaption", {}, this.heading, this.buttons), this.legend, this.place);
+    this.element.chart = this;
+  }
+
+  get width() {
+    return Math.max(120, this.place.clientWidth);
+  }
+
+  /** Makes the chart where the panel now is; again when the width or the theme has changed. */
+  build(height, series) {
+    this.plot?.destroy();
+    this.slices = Math.max(50, Math.round(this.width - 64));
+    this.plot = new uPlot({ ...options(this, this.width, height), series }, this.data(), this.place);
+    this.read();
+  }
+
+  refresh() {
+    if (this.plot) this.plot.setData(this.data());
+  }
+
+  selected(plot) {
+    if (plot.select.width < 3) return;
+    const [from, to] = [plot.posToVal(plot.select.left, "x"), plot.posToVal(plot.select.left + plot.select.width, "x")];
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.range.set(from, to);
+  }
+
+  pointed(plot) {
+    const { left } = plot.cursor;
+    const time = left >= 0 ? plot.posToVal(left, "x") : null;
+    if (time === (this.time ?? null)) return;
+    this.time = time;
+    this.read();
+    this.range.point(time);
+  }
+
+  after() {}
+
+  tick(value) {
+    return number(value);
+  }
+
+  /** The times of the middles of both halves of all slices. */
+  times() {
+    const [from, to] = this.range.shown;
+    const width = (to - from) / this.slices;
+    return Float64Array.from({ length: 2 * this.slices }, (_, at) => from + (at / 2 + 0.25) * width);
+  }
+
+  /** Shades the handovers of the first run, and marks where each begins. */
+  before(plot) {
+    const { ctx } = plot;
+    const { left, top, width, height } = plot.bbox;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(left, top, width, height);
+    ctx.clip();
+    const dense = this.range.handovers.length > width / 3;
+    for (const { begin, end } of dense ? [] : this.range.handovers) {
+      const [from, to] = [plot.valToPos(begin, "x", true), plot.valToPos(end, "x", true)];
+      if (to < left || from > left + width) continue;
+      if (to - from > 1) {
+        ctx.fillStyle = colour("closed");
+        ctx.fillRect(from, top, to - from, height);
+      }
+      ctx.strokeStyle = colour("handover");
+      ctx.lineWidth = devicePixelRatio;
+      ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+      ctx.beginPath();
+      ctx.moveTo(from, top);
+      ctx.lineTo(from, top + height);
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+
+  csvButton() {
+    return el("button", { type: "button", class: "quiet", title: "Save these series as CSV: all points of the whole run", onclick: () => this.csv() }, "CSV");
+  }
+}
+
+/** A panel with lines. */
+export class Chart extends Panel {
+  constructor(definition, series, range) {
+    super(definition.title, range);
+    this.id = definition.id;
+    this.unit = definition.unit;
+    this.shown = series;
+    this.values = [];
+    this.element.dataset.panel = definition.id;
+    this.buttons.append(this.csvButton());
+    this.legend.append(...series.map((each, at) => this.chip(each, at)));
+  }
+
+  chip(each, at) {
+    const value = el("output", {});
+    this.values.push(value);
+    const sample = el("span", { class: "sample" });
+    each.sample = sample;
+    const chip = el("button", { type: "button", class: "chip", "aria-pressed": String(!each.off), title: "Show or hide" }, sample, each.name, value);
+    chip.addEventListener("click", () => {
+      each.off = !each.off;
+      chip.setAttribute("aria-pressed", String(!each.off));
+      this.rebuild();
+    });
+    return chip;
+  }
+
+  rebuild() {
+    const series = this.shown.map((each) => ({
+      label: each.name,
+      show: !each.off,
+      stroke: colour(each.look.colour),
+      width: each.width ?? 1.2,
+      dash: each.look.dash,
+      fill: each.area ? colour("area") : undefined,
+      spanGaps: !each.series.gaps,
+      points: { show: false },
+    }));
+    for (const each of this.shown) {
+      each.sample.style.borderTop = `${Math.max(2, 1.6 * (each.width ?? 1.2))}px ${each.look.dash.length ? "dashed" : "solid"} ${colour(each.look.colour)}`;
+    }
+    this.build(HEIGHT, [{}, ...series]);
+  }
+
+  data() {
+    const [from, to] = this.range.shown;
+    const lines = this.shown.map((each) => {
+      const out = new Array(2 * this.slices).fill(null);
+      if (!each.off) each.series.fill(out, from, to, this.slices);
+      return out;
+    });
+    return [this.times(), ...lines];
+  }
+
+  /** From zero to a little more than the largest value; also sets the unit of the axis. */
+  extent(_, high) {
+    const most = high > 0 ? 1.06 * high : 1;
+    [this.factor, this.unitName] = scale(this.unit, most);
+    const text = this.unitName ? `${this.title} (${this.unitName})` : this.title;
+    if (this.heading.textContent !== text) this.heading.textContent = text;
+    return [0, most];
+  }
+
+  tick(value) {
+    return number(value / (this.factor ?? 1));
+  }
+
+  /** Writes the values at the cursor into the legend. */
+  read() {
+    this.shown.forEach((each, at) => {
+      const value = (this.time ?? null) === null || each.off ? NaN : each.series.at(this.time);
+      this.values[at].textContent = (this.time ?? null) === null || each.off ? "" : quantity(value, this.unit);
+    });
+  }
+
+  csv() {
+    const lines = [`t_s,series,value_${this.unit.replace(/\W/g, "_") || "1"}`];
+    for (const { name, series } of this.shown) {
+      const [times, values] = series.rows();
+      const quoted = quote(name);
+      for (let at = 0; at < times.length; at += 1) {
+        if (values[at] === values[at]) lines.push(`${seconds(times[at])},${quoted},${values[at]}`);
+      }
+    }
+    save(fileName(`${this.id}.csv`), `${lines.join("\n")}\n`, "text/csv");
+  }
+}
+
+/** Seconds with the nanoseconds that tables have, and no digits that floating-point numbers add. */
+function seconds(time) {
+  return String(Number(time.toFixed(9)));
+}
+
+/** A text as a field of CSV; one that a spreadsheet would take for a formula begins with an apostrophe. */
+export function quote(text) {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** A panel with a lane per link or kind of event. */
+export class Lanes extends Panel {
+  constructor(definition, lanes, range) {
+    super(definition.title, range);
+    this.id = definition.id;
+    this.element.dataset.panel = definition.id;
+    this.lanes = lanes;
+    this.values = lanes.map(() => el("output", {}));
+    this.buttons.append(this.csvButton());
+    this.height = lanes[0].spans ? LANE : EVENTS;
+    if (lanes[0].spans) this.legend.append(...states(lanes));
+    this.legend.append(...lanes.map((lane, at) => el("span", { class: "chip still" }, lane.name, this.values[at])));
+  }
+
+  rebuild() {
+    this.build(34 + this.height * this.lanes.length, [{}, { show: true, stroke: "transparent", points: { show: false } }]);
+  }
+
+  data() {
+    return [this.times(), new Array(2 * this.slices).fill(null)];
+  }
+
+  extent() {
+    return [0, 1];
+  }
+
+  tick() {
+    return "";
+  }
+
+  after(plot) {
+    const { ctx } = plot;
+    const { left, top, width } = plot.bbox;
+    const high = this.height * devicePixelRatio;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(left, top, width, plot.bbox.height);
+    ctx.clip();
+    this.lanes.forEach((lane, at) => {
+      const above = top + at * high + 2 * devicePixelRatio;
+      if (lane.spans) this.spans(plot, lane, above, high - 4 * devicePixelRatio);
+      else this.ticks(plot, lane, above, high - 4 * devicePixelRatio);
+    });
+    ctx.restore();
+  }
+
+  spans(plot, lane, above, high) {
+    const { ctx } = plot;
+    ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    for (const { from, to, text, colour: tone, closed } of lane.spans) {
+      const start = Math.max(plot.bbox.left, plot.valToPos(from, "x", true));
+      const end = Math.min(plot.bbox.left + plot.bbox.width, plot.valToPos(to, "x", true));
+      if (end <= start) continue;
+      ctx.globalAlpha = closed ? 1 : 0.32;
+      ctx.fillStyle = colour(tone);
+      ctx.fillRect(start, above, Math.max(end - start - 0.5, 1), high);
+      ctx.globalAlpha = 1;
+      if (ctx.measureText(text).width + 6 * devicePixelRatio > end - start) continue;
+      ctx.fillStyle = colour("ink");
+      ctx.fillText(text, start + 3 * devicePixelRatio, above + high / 2);
+    }
+  }
+
+  ticks(plot, lane, above, high) {
+    const { ctx } = plot;
+    const name = 13 * devicePixelRatio;
+    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "top";
+    ctx.fillStyle = colour("faint");
+    ctx.fillText(lane.name, plot.bbox.left + 2 * devicePixelRatio, above);
+    ctx.fillStyle = colour(lane.colour);
+    let last = -1;
+    const [from, to] = this.range.shown;
+    for (const time of lane.times) {
+      if (time < from || time > to) continue;
+      const at = Math.round(plot.valToPos(time, "x", true));
+      if (at !== last) ctx.fillRect(at, above + name, Math.max(1, 1.5 * devicePixelRatio), high - name);
+      last = at;
+    }
+  }
+
+  refresh() {
+    super.refresh();
+    this.read();
+  }
+
+  /** The state at the cursor, or the number of events in the range shown. */
+  read() {
+    const [from, to] = this.range.shown;
+    this.lanes.forEach((lane, at) => {
+      if (lane.times) this.values[at].textContent = number(lane.times.filter((time) => time >= from && time <= to).length);
+      else if ((this.time ?? null) === null || this.time === undefined) this.values[at].textContent = "";
+      else this.values[at].textContent = lane.spans.find((span) => span.from <= this.time && this.time < span.to)?.text ?? "";
+    });
+  }
+
+  csv() {
+    const lines = this.lanes.flatMap((lane) =>
+      lane.spans
+        ? lane.spans.map(({ from, to, text }) => [quote(lane.name), seconds(from), seconds(to), quote(text)].join(","))
+        : Array.from(lane.times, (time) => [quote(lane.name), seconds(time), "", ""].join(",")));
+    save(fileName(`${this.id}.csv`), ["lane,from_s,to_s,state", ...lines, ""].join("\n"), "text/csv");
+  }
+}
+
+/** What the colours of states mean, if there are few. */
+function states(lanes) {
+  const tones = new Map(lanes.flatMap((lane) => lane.spans.map(({ text, colour: tone, closed }) => [text, [tone, closed]])));
+  if (tones.size > 6) return [];
+  return [...tones].map(([text, [tone, closed]]) => {
+    const sample = el("span", { class: "swatch" });
+    sample.style.background = colour(tone);
+    sample.style.opacity = closed ? 1 : 0.45;
+    return el("span", { class: "chip still" }, sample, text);
+  });
+}

@@ -1,0 +1,130 @@
+// The page: its content from itself or from the server of a folder that is being watched, section by section.
+
+import { campaign } from "report/campaign";
+import { cards, comparison, details, verdict } from "report/cards";
+import { figure } from "report/claims";
+import { tablesOf } from "report/data";
+import { el, section } from "report/dom";
+import { count, time } from "report/format";
+import { GlobeSection } from "report/globe";
+import { command, downloads, repeat } from "report/scenario";
+import { toggle } from "report/theme";
+import { Range, Timeline } from "report/timeline";
+
+// Milliseconds between two looks at a folder that is being written.
+const EVERY = 2000;
+
+const page = document.getElementById("page");
+let range = null;
+
+/** Fills the page with a content. */
+async function show(content) {
+  document.title = content.title;
+  const { runs, live } = content;
+  const tables = new Map(runs.map((run) => [run.id, tablesOf(run, live)]));
+  const finished = runs.filter((run) => run.summary);
+  range = kept(range, ends(content));
+  const parts = [header(content), live ? progress(live) : null];
+  if (content.kind === "run" && finished.length) parts.push(section("summary", "Summary", verdict(finished[0].manifest.validity), cards(finished[0])));
+  if (content.kind === "runs") parts.push(section("summary", "Summary", worst(finished), comparison(finished)));
+  parts.push(...content.figures.map(figure), ...content.campaigns.map((each, number) => campaign(each, number, content.kind === "reproduction")));
+  const timeline = runs.length ? new Timeline(runs, tables, range) : null;
+  parts.push(timeline?.element);
+  const globe = content.globe ? new GlobeSection(content.globe, live, range) : null;
+  parts.push(globe?.element);
+  if (content.kind === "run" && finished.length) parts.push(section("details", "Details", details(finished[0], zoom)));
+  if (runs.length) parts.push(section("repeat", "Repeat it", runs.map(repeat), runs.map((run) => downloads(run, tables.get(run.id)))));
+  parts.push(content.notes.length ? section("notes", "Notes", el("ul", {}, content.notes.map((note) => el("li", {}, note)))) : null);
+  page.replaceChildren(navigation(parts), ...parts.filter(Boolean));
+  await timeline?.fill();
+  globe?.watch();
+  document.documentElement.dataset.ready = String(content.live?.version ?? "yes");
+}
+
+function ends({ runs }) {
+  return Math.max(0, ...runs.map((run) => run.summary?.virtual_s ?? run.manifest.reached_s ?? 0));
+}
+
+/** The range of time of the page before, if it showed a part, so that a look at a live run stays where it is. */
+function kept(old, end) {
+  const made = new Range(end);
+  if (old && (old.shown[0] !== old.whole[0] || old.shown[1] !== old.whole[1])) made.set(...old.shown);
+  return made;
+}
+
+function zoom(from, to) {
+  range.set(from, to);
+  document.getElementById("series")?.scrollIntoView();
+}
+
+function header(content) {
+  const [first] = content.runs;
+  const told = content.kind === "run" && first ? [first.manifest.engine === "real" ? "in real time" : first.manifest.engine && "in virtual time"] : [];
+  if (content.kind === "run" && first?.summary) told.push(`${time(first.summary.virtual_s, 1000)} long`, `${count(first.summary.packets)} packets`);
+  return el(
+    "header",
+    {},
+    el("div", {}, el("h1", {}, content.title), content.description ? el("p", { class: "lead" }, content.description) : null,
+      el("p", { class: "hint" }, [`leobench ${content.leobench}`, ...told.filter(Boolean)].join(", "))),
+    el("button", { type: "button", class: "quiet theme", onclick: toggle, title: "Light or dark" }, "◐ Theme"),
+  );
+}
+
+function navigation(parts) {
+  const links = parts.filter((part) => part?.tagName === "SECTION").map((part) => el("a", { href: `#${part.id}` }, part.querySelector("h2").textContent));
+  return el("nav", { "aria-label": "Sections" }, links);
+}
+
+/** The verdicts of several runs, together. */
+function worst(runs) {
+  const order = ["ok", "warnings", "invalid"];
+  const all = runs.map(({ manifest }) => manifest.validity);
+  const most = all.reduce((one, two) => (order.indexOf(two.verdict) > order.indexOf(one.verdict) ? two : one));
+  const warnings = runs.flatMap((run) => run.manifest.validity.warnings.map((warning) => `${run.label}: ${warning}`));
+  return verdict({ verdict: most.verdict, warnings });
+}
+
+/** How far a folder is that is being written. */
+function progress(live) {
+  const share = live.total ? Math.min(1, live.done / live.total) : null;
+  return el(
+    "div",
+    { class: "progress", role: "status" },
+    el("strong", {}, live.state),
+    share === null ? null : el("progress", { max: 1, value: share, "aria-label": "Progress" }),
+    el("span", {}, live.text),
+    live.command ? command(live.command) : null,
+  );
+}
+
+/** Looks at the server again and again until the folder is complete. */
+async function watch() {
+  let version = null;
+  for (;;) {
+    try {
+      const answer = await fetch(`content?version=${version ?? ""}`);
+      if (answer.status === 200) {
+        const content = await answer.json();
+        version = content.live.version;
+        await show(content);
+        if (content.live.complete) return;
+      } else if (answer.status !== 204) throw new Error((await answer.text()) || answer.statusText);
+      document.documentElement.dataset.lost = "";
+    } catch (error) {
+      if (document.documentElement.dataset.lost !== error.message) {
+        document.documentElement.dataset.lost = error.message;
+        page.prepend(el("p", { class: "note lost", role: "alert" }, `leobench view does not answer: ${error.message}`));
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, EVERY));
+  }
+}
+
+const content = JSON.parse(document.getElementById("content").textContent);
+try {
+  if (content === null) await watch();
+  else await show(content);
+} catch (error) {
+  page.append(el("p", { class: "note", role: "alert" }, `This page cannot be shown: ${error.message}`));
+  throw error;
+}

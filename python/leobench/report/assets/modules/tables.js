@@ -1,0 +1,59 @@
+// Tables that sort by the column whose heading is pressed, and can be saved as CSV.
+
+import { quote } from "report/chart";
+import { el, fileName, save } from "report/dom";
+
+/**
+ * A table. Columns have `label` and `value(row)` (a number, a text, or null), which sorts and goes into the CSV;
+ * `show(row)`, unless it is the value, is what the cell has: a text or an element.
+ */
+export function table({ id, caption, columns, rows, onRow = null }) {
+  const body = el("tbody");
+  const order = { column: null, down: false };
+  const heads = columns.map((column, at) => {
+    const head = el("th", { scope: "col", class: column.number ? "number" : null });
+    head.append(el("button", { type: "button", title: column.title ?? "Sort", onclick: () => sort(at) }, column.label));
+    return head;
+  });
+  const fill = (list) => body.replaceChildren(...list.map((row) => {
+    const cells = columns.map((column, at) => el(at ? "td" : "th", { scope: at ? null : "row", class: column.number ? "number" : column.name ? "name" : null }, (column.show ?? column.value)(row) ?? "–"));
+    return el("tr", onRow ? { class: "link", tabindex: 0, onclick: () => onRow(row), onkeydown: (event) => event.key === "Enter" && onRow(row) } : {}, cells);
+  }));
+  const sort = (at) => {
+    order.down = order.column === at ? !order.down : false;
+    order.column = at;
+    heads.forEach((head, place) => (place === at ? head.setAttribute("aria-sort", order.down ? "descending" : "ascending") : head.removeAttribute("aria-sort")));
+    fill([...rows].sort((one, two) => (order.down ? -1 : 1) * compared(columns[at].value(one), columns[at].value(two), order.down)));
+  };
+  fill(rows);
+  const csv = el("button", { type: "button", class: "quiet", title: "Save this table as CSV", onclick: () => save(fileName(`${id}.csv`), text(columns, rows), "text/csv") }, "CSV");
+  return el(
+    "div",
+    { class: "table", id: `table-of-${id}` },
+    el("div", { class: "table-top" }, el("h3", {}, caption), csv),
+    el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, heads)), body)),
+  );
+}
+
+/** Missing values come last, whichever way the table is sorted. */
+function compared(one, two, down) {
+  const [left, right] = [missing(one), missing(two)];
+  if (left || right) return (left - right) * (down ? -1 : 1);
+  if (typeof one === "number" && typeof two === "number") return one - two;
+  return String(one).localeCompare(String(two), "en", { numeric: true });
+}
+
+function missing(value) {
+  return value === null || value === undefined || value === "" || Number.isNaN(value);
+}
+
+function text(columns, rows) {
+  const flat = columns.flatMap((column) => column.parts ?? [{ label: column.label, value: column.value }]);
+  const lines = [flat.map(({ label }) => quote(label)), ...rows.map((row) => flat.map(({ value }) => field(value(row))))];
+  return `${lines.map((line) => line.join(",")).join("\n")}\n`;
+}
+
+function field(value) {
+  if (missing(value)) return "";
+  return typeof value === "number" ? String(value) : quote(String(value));
+}

@@ -1,0 +1,111 @@
+"""The content of a report from the folders that it is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from leobench import folder as folders_of_runs
+from leobench import unfinished
+from leobench.campaign.result import CampaignResult, read_manifest
+from leobench.errors import InputError
+from leobench.plots import names
+from leobench.report import campaigns, globe, reproductions, runs
+from leobench.report.content import Content
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_WHOLE = "allowed: one campaign or reproduction, or folders of runs only"
+
+
+def gather(folders: Sequence[Path], without: Sequence[str] = ()) -> Content:
+    """The content of a report on some folders.
+
+    Raises:
+        InputError: If a folder is no result, is still being written, or does not belong to the others.
+    """
+    runs.check_without(without)
+    if not folders:
+        raise InputError("no folder is named; allowed: a result folder, several, or one of a campaign")
+    for folder in folders:
+        refuse_unfinished(folder)
+    whole = [folder for folder in folders if is_campaign(folder) or reproductions.figures(folder)]
+    if whole and len(folders) > 1:
+        what = "campaign" if is_campaign(whole[0]) else "reproduction"
+        raise InputError(f"{whole[0]}: is a {what}, and cannot be reported beside others; {_WHOLE}")
+    if whole and is_campaign(whole[0]):
+        return of_campaign(whole[0], without)
+    if whole:
+        return reproductions.content(whole[0], without)
+    return of_runs(folders, without)
+
+
+def is_campaign(folder: Path) -> bool:
+    """Whether it is the folder of a campaign, finished or not."""
+    return read_manifest(folder) is not None
+
+
+def refuse_unfinished(folder: Path) -> None:
+    """Refuses a folder that is still being written.
+
+    Raises:
+        InputError: If it is one.
+    """
+    manifest = read_manifest(folder)
+    if manifest is not None and not manifest["complete"]:
+        raise InputError(
+            f"{folder}: is a campaign that has not finished; watch it with `leobench view {folder}`, "
+            "or continue it with `leobench sweep --resume`"
+        )
+    if not folder.exists() and unfinished.partials(folder):
+        raise InputError(
+            f"{folder}: is still being written; watch it with `leobench view {folder}`, "
+            "or wait until it is done"
+        )
+
+
+def of_runs(folders: Sequence[Path], without: Sequence[str]) -> Content:
+    """The content of a report on finished runs."""
+    results = [folders_of_runs.read(folder) for folder in folders]
+    runs.check_together(results)
+    labels = names.of_runs(results) if len(results) > 1 else [str(results[0].summary["scenario"])]
+    shown = [runs.described(result, label, without) for result, label in zip(results, labels, strict=True)]
+    notes: list[str] = []
+    scene = None if runs.GLOBE in without else globe.describe(shown[0], notes)
+    first = results[0]
+    if len(results) == 1:
+        title, description = (
+            f"{first.summary['scenario']}, seed {first.summary['seed']}",
+            text_of(first.scenario),
+        )
+    else:
+        title = " and ".join(dict.fromkeys(str(result.summary["scenario"]) for result in results))
+        title, description = f"{title}: {len(results)} runs compared", ""
+    kind = "run" if len(results) == 1 else "runs"
+    return Content(kind, title, description, runs=shown, globe=scene, notes=notes)  # type: ignore[arg-type]
+
+
+def text_of(scenario: dict[str, Any]) -> str:
+    """The description of a scenario."""
+    return str(scenario.get("description") or "")
+
+
+def of_campaign(folder: Path, without: Sequence[str]) -> Content:
+    """The content of a report on a finished campaign."""
+    result = CampaignResult.open(folder)
+    notes: list[str] = []
+    described = campaigns.describe(
+        result.folder, result.manifest, result.runs, result.failures, result.warnings
+    )
+    shown = campaigns.kept_runs(result, without, notes)
+    scene = globe.describe(shown[0], notes) if shown and runs.GLOBE not in without else None
+    return Content(
+        "campaign",
+        described["name"],
+        described["description"],
+        runs=shown,
+        campaigns=[described],
+        globe=scene,
+        notes=notes,
+    )

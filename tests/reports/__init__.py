@@ -1,0 +1,1 @@
+"""Reports and watched folders, in a browser."""

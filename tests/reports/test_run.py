@@ -1,0 +1,143 @@
+"""The report on a run, as a reader uses it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import leobench
+from tests.reports.browser import columns, saved
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+    from tests.reports.browser import Opened
+
+
+def shown_range(page: Page) -> str:
+    return page.locator(".toolbar .range").first.inner_text()
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_the_page_shows_the_numbers_of_the_summary(ka: Path, opened: Opened) -> None:
+    page = opened.open(ka.with_suffix(".html"))
+    opened.draw_all()
+    flow = leobench.open(ka).summary["flows"][0]
+    cards = page.locator(".cards").inner_text()
+    assert f"{flow['goodput_bps'] / 1e6:.1f} Mbit/s" in cards
+    assert f"{flow['delay_ms']['p50']:.1f} ms" in cards
+    panels = [panel.get_attribute("data-panel") for panel in page.locator("[data-panel]").all()]
+    assert panels[:5] == ["throughput", "delay", "rtt", "window", "queue"]
+    assert {"rate", "states", "events"} <= set(panels)
+
+
+def test_a_chart_has_the_extremes_of_its_table(ka: Path, opened: Opened) -> None:
+    page = opened.open(ka.with_suffix(".html"))
+    opened.draw_all()
+    queues = leobench.open(ka).tables.queues
+    drawn = columns(page, "queue")[1]
+    peak = queues.filter(link=queues["link"][0])["backlog_bytes"].max()
+    assert max(value for value in drawn if value is not None) == peak
+    delays = leobench.open(ka).tables.messages.select((pl.col("delivered_ns") - pl.col("created_ns")) / 1e9)
+    drawn = columns(page, "delay")[1]
+    present = [value for value in drawn if value is not None]
+    assert min(present) == pytest.approx(delays.to_series().min(), rel=1e-9)
+    assert max(present) == pytest.approx(delays.to_series().max(), rel=1e-9)
+
+
+def test_dragging_zooms_all_charts_and_a_double_click_shows_the_whole_run(ka: Path, opened: Opened) -> None:
+    page = opened.open(ka.with_suffix(".html"))
+    opened.draw_all()
+    whole = shown_range(page)
+    chart = page.locator('[data-panel="throughput"] .u-over')
+    box = chart.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 60, steps=5)
+    page.mouse.up()
+    end = leobench.open(ka).summary["virtual_s"]
+    for panel in ("throughput", "queue", "rate"):
+        times = columns(page, panel)[0]
+        assert times[0] == pytest.approx(0.25 * end, abs=0.01 * end)
+        assert times[-1] == pytest.approx(0.5 * end, abs=0.01 * end)
+    assert shown_range(page) != whole
+    chart.dblclick(position={"x": 300, "y": 50})
+    times = columns(page, "queue")[0]
+    assert times[-1] == pytest.approx(end, rel=0.01)
+    assert times[0] == pytest.approx(0.0, abs=0.01 * end)
+
+
+def test_the_cursor_reads_the_same_time_in_all_charts(ka: Path, opened: Opened) -> None:
+    page = opened.open(ka.with_suffix(".html"))
+    opened.draw_all()
+    chart = page.locator('[data-panel="throughput"] .u-over')
+    chart.scroll_into_view_if_needed()
+    chart.hover(position={"x": 500, "y": 50})
+    at = float(shown_range(page).removeprefix("at ").removesuffix(" s"))
+    result = leobench.open(ka)
+    read = page.locator('[data-panel="rate"] .chip output').first.inner_text()
+    channel = result.tables.channel
+    link = channel["link"][0]
+    before = channel.filter((pl.col("link") == link) & (pl.col("t_ns") <= at * 1e9))
+    assert (
+        read == f"{before['rate_bps'][-1] / 1e6:.0f} Mbit/s"
+        or read == f"{before['rate_bps'][-1] / 1e6:.1f} Mbit/s"
+    )
+    assert page.locator('[data-panel="queue"] .chip output').first.inner_text().endswith("B")
+    left = [line.bounding_box() for line in page.locator(".u-cursor-x").all()]
+    assert len({round(box["x"]) for box in left if box is not None}) == 1
+
+
+def test_a_series_and_a_table_are_saved_as_csv(ka: Path, opened: Opened) -> None:
+    page = opened.open(ka.with_suffix(".html"))
+    opened.draw_all()
+    result = leobench.open(ka)
+    own = rows(saved(page, '[data-panel="queue"] .panel-buttons button'))
+    queues = result.tables.queues
+    assert len(own) == queues.height
+    first = queues["link"][0]
+    assert [float(row["value_B"]) for row in own if row["series"] == first] == queues.filter(link=first)[
+        "backlog_bytes"
+    ].to_list()
+    page.locator(".downloads summary").click()
+    whole = saved(page, ".downloads li:has-text('messages') button")
+    assert pl.read_csv(io.StringIO(whole), schema_overrides=result.tables.messages.schema).equals(
+        result.tables.messages
+    )
+
+
+def test_series_are_switched_by_the_legend(ka: Path, opened: Opened) -> None:
+    page = opened.open(ka.with_suffix(".html"))
+    chip = page.locator('[data-panel="throughput"] .chip').last
+    assert any(value is not None for value in columns(page, "throughput")[-1])
+    chip.click()
+    assert all(value is None for value in columns(page, "throughput")[-1])
+
+
+def test_the_scenario_of_the_page_repeats_the_run(ka: Path, opened: Opened, tmp_path: Path) -> None:
+    page = opened.open(ka.with_suffix(".html"))
+    page.locator(".scenario summary").click()
+    command = page.locator(".scenario .command code").inner_text()
+    file = tmp_path / command.removeprefix("leobench run ")
+    file.write_text(saved(page, ".scenario button"), encoding="utf-8")
+    again = leobench.run(file)
+    assert json.dumps(again.summary) == json.dumps(leobench.open(ka).summary)
+
+
+def test_the_theme_changes(ka: Path, opened: Opened) -> None:
+    page = opened.open(ka.with_suffix(".html"))
+    colour = "getComputedStyle(document.body).backgroundColor"
+    before = page.evaluate(colour)
+    page.locator(".theme").click()
+    assert page.evaluate(colour) != before
