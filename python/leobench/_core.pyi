@@ -7,6 +7,9 @@ from typing import Any, final
 
 __version__: str
 
+COMMIT: str | None
+FEATURES: tuple[str, ...]
+
 KINDS: tuple[str, ...]
 LARGEST_FILE: int
 

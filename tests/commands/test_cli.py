@@ -350,7 +350,7 @@ def test_the_version_is_that_of_the_core(capsys: Capture) -> None:
     with pytest.raises(SystemExit) as exit_:
         cli.main(["--version"])
     assert exit_.value.code == 0
-    assert capsys.readouterr().out == f"leobench {_core.__version__}\n"
+    assert capsys.readouterr().out.startswith(f"leobench {_core.__version__}\ncommit ")
 
 
 def test_a_bar_is_drawn_on_a_terminal_only(quick: Path, tmp_path: Path) -> None:

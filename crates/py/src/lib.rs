@@ -2,7 +2,9 @@
 //! what a run does is in `leobench_sim`, and what becomes of its tables is in the Python package.
 
 mod answers;
+mod build;
 mod drive;
+#[cfg(all(feature = "real-time", target_os = "linux"))]
 mod emulate;
 mod forecast;
 mod hypatia;
@@ -29,6 +31,8 @@ mod errors {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("COMMIT", build::COMMIT)?;
+    module.add("FEATURES", PyTuple::new(module.py(), build::features())?)?;
     module.add("LARGEST_FILE", leobench_sim::load::LARGEST_FILE)?;
     module.add("KINDS", PyTuple::new(module.py(), leobench_sim::listing::kinds())?)?;
     module.add_class::<scenario::PyScenario>()?;
@@ -38,10 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<path_scheduler::Backlog>()?;
     module.add_class::<forecast::Forecast>()?;
     module.add_class::<forecast::InterfaceForecast>()?;
-    module.add_class::<emulate::Emulation>()?;
     module.add_class::<hypatia::HypatiaNetwork>()?;
-    module.add_function(wrap_pyfunction!(emulate::places, module)?)?;
-    module.add_function(wrap_pyfunction!(emulate::check_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::read_toml, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
@@ -51,5 +52,21 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(orbit_report::orbit, module)?)?;
     module.add_function(wrap_pyfunction!(orbit_report::scene, module)?)?;
     module.add_function(wrap_pyfunction!(orbit_report::constellation_warnings, module)?)?;
-    module.add_function(wrap_pyfunction!(drive::run, module)?)
+    module.add_function(wrap_pyfunction!(drive::run, module)?)?;
+    add_real_time(module)
+}
+
+/// Adds what runs in real time.
+#[cfg(all(feature = "real-time", target_os = "linux"))]
+fn add_real_time(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<emulate::Emulation>()?;
+    module.add_function(wrap_pyfunction!(emulate::places, module)?)?;
+    module.add_function(wrap_pyfunction!(emulate::check_kernel, module)?)
+}
+
+/// Adds nothing: this build has virtual time only.
+#[cfg(not(all(feature = "real-time", target_os = "linux")))]
+#[expect(clippy::unnecessary_wraps, reason = "the other form can fail")]
+fn add_real_time(_: &Bound<'_, PyModule>) -> PyResult<()> {
+    Ok(())
 }

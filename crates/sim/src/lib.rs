@@ -18,3 +18,6 @@ pub mod summary;
 pub mod topology;
 
 pub use run::{Outcome, Outside, Progress, Run, RunError, RunOptions};
+
+/// The optional parts that this build has.
+pub const FEATURES: &[&str] = if cfg!(feature = "noq") { &["noq"] } else { &[] };

@@ -128,12 +128,12 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    """Prints the version of the core, which is loaded only for this."""
+    """Prints the version with the origin of the build, which is loaded only for this."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from leobench import _core
+        from leobench import version
 
-        print(f"leobench {_core.__version__}")
+        print(version.told())
         parser.exit()
 
 
@@ -144,7 +144,9 @@ def build_parser() -> argparse.ArgumentParser:
         description="A laboratory for transport protocols over low-Earth-orbit satellite networks.",
         epilog=_EXAMPLES,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="print version, commit, engines and features"
+    )
     commands = parser.add_subparsers(metavar="COMMAND")
 
     def without_command(_: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leobench import version
 from leobench.emulation import hosts
 from leobench.errors import InputError, allowed
 
@@ -29,6 +30,7 @@ def checked(scenario: Scenario, programs: Sequence[Program]) -> list[Program]:
         InputError: If a host or a program does not exist, this machine or user cannot have hosts, or the
             scenario has what only virtual time can run.
     """
+    _check_build()
     names = [host.name for host in hosts.of(scenario)]
     placed = [replace(program, host=program.host or names[0]) for program in programs]
     for program in placed:
@@ -49,8 +51,24 @@ def check_flows(scenario: Scenario) -> None:
     """
     from leobench import _core
 
+    _check_build()
     check_machine()
     _core.check_kernel(scenario)
+
+
+def _check_build() -> None:
+    """Checks that the core can drive runs in real time.
+
+    Raises:
+        InputError: If it was built without them.
+    """
+    from leobench import _core
+
+    if version.REAL_TIME not in _core.FEATURES:
+        raise InputError(
+            f"real time: this build for {platform.system()} has none; "
+            "allowed: `leobench run` in virtual time (`--engine virtual`), or leobench on Linux"
+        )
 
 
 def _check_count(count: int) -> None:
