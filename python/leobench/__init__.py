@@ -1,7 +1,7 @@
 """leobench: how will this transport behave over this satellite path, and why?
 
 result = leobench.run("scenarios/khan2023-ka.toml", seed=3)
-result.summary["flows"][0]["goodput_bps"]
+result.flows["main"].goodput_bps
 result.tables.messages
 """
 
@@ -12,46 +12,62 @@ if TYPE_CHECKING:
     from leobench.api import (
         check,
         describe,
+        emulate,
         kinds,
         open,  # noqa: A004 (read as `leobench.open`)
+        reproduce,
         run,
         schema,
+        summary_schema,
         survey,
         sweep,
         why,
     )
     from leobench.attribution import Explanation
     from leobench.campaign import CampaignResult
-    from leobench.errors import InputError, LeobenchError, RunError, ScenarioError
+    from leobench.emulation.outcome import Emulation
+    from leobench.errors import InputError, LeobenchError, RunError, ScenarioError, UnknownNameError
+    from leobench.papers import Reproduction
     from leobench.path_schedulers import PathScheduler
     from leobench.result import Result, Tables
     from leobench.schedulers import StreamScheduler
+    from leobench.summary import FlowSummary, LinkSummary, StreamSummary, Summary
 
     __version__: str
 
 __all__ = [
     "Backlog",
     "CampaignResult",
+    "Emulation",
     "Explanation",
+    "FlowSummary",
     "Forecast",
     "InputError",
     "InterfaceForecast",
     "LeobenchError",
+    "LinkSummary",
     "PathScheduler",
     "PathView",
+    "Reproduction",
     "Result",
     "RunError",
     "ScenarioError",
     "Stream",
     "StreamScheduler",
+    "StreamSummary",
+    "Summary",
     "Tables",
+    "UnknownNameError",
     "__version__",
     "check",
     "describe",
+    "emulate",
     "kinds",
     "open",
+    "reproduce",
     "run",
     "schema",
+    "summary_schema",
     "survey",
     "sweep",
     "why",
@@ -61,16 +77,37 @@ __all__ = [
 # The module of each name.
 _MODULES = {
     "CampaignResult": "campaign",
+    "Emulation": "emulation.outcome",
     "Explanation": "attribution",
     "PathScheduler": "path_schedulers",
+    "Reproduction": "papers",
     "Result": "result",
     "StreamScheduler": "schedulers",
     "Tables": "result",
     **dict.fromkeys(
         ("Backlog", "Forecast", "InterfaceForecast", "PathView", "Stream", "__version__"), "_core"
     ),
-    **dict.fromkeys(("InputError", "LeobenchError", "RunError", "ScenarioError"), "errors"),
-    **dict.fromkeys(("check", "describe", "kinds", "open", "run", "schema", "survey", "sweep", "why"), "api"),
+    **dict.fromkeys(
+        ("InputError", "LeobenchError", "RunError", "ScenarioError", "UnknownNameError"), "errors"
+    ),
+    **dict.fromkeys(("FlowSummary", "LinkSummary", "StreamSummary", "Summary"), "summary"),
+    **dict.fromkeys(
+        (
+            "check",
+            "describe",
+            "emulate",
+            "kinds",
+            "open",
+            "reproduce",
+            "run",
+            "schema",
+            "summary_schema",
+            "survey",
+            "sweep",
+            "why",
+        ),
+        "api",
+    ),
 }
 
 

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from leobench._core import Scenario
     from leobench.attribution import Explanation
     from leobench.campaign import CampaignResult, Status
+    from leobench.emulation.outcome import Emulation
     from leobench.emulation.programs import Program
     from leobench.emulation.session import Ended, Settings
     from leobench.orbit import Survey
+    from leobench.papers import Reproduction
     from leobench.result import Result
 
     Progress = Callable[[float, float, int], object]
@@ -79,6 +81,7 @@ def run_loaded(
     from leobench import engine, folder, manifest
     from leobench.errors import InputError
     from leobench.result import Result, Tables
+    from leobench.summary import Summary
 
     _check_snaplen(snaplen, pcap=pcap)
     if out is None:
@@ -90,7 +93,7 @@ def run_loaded(
         wall_s = time.perf_counter() - started
         parsed = json.loads(ended.summary)
         described = manifest.describe(scenario, parsed, wall_s, ended.connected, ended.stalls, ended.clock)
-        return Result(described, parsed, Tables.from_bytes(ended.tables), None)
+        return Result(described, Summary(parsed), Tables.from_bytes(ended.tables), None)
 
     target = Path(out)
     with folder.writing(target, force=force) as partial:
@@ -109,6 +112,46 @@ def run_loaded(
         described = manifest.describe(scenario, parsed, wall_s, ended.connected, ended.stalls, ended.clock)
         folder.describe(partial, described, parsed)
     return open(target)
+
+
+def emulate(
+    scenario: str | PathLike[str],
+    programs: Sequence[tuple[str, str | Sequence[str]]],
+    seed: int | None = None,
+    overrides: Mapping[str, object] | None = None,
+    out: str | PathLike[str] | None = None,
+    *,
+    force: bool = False,
+) -> Emulation:
+    """Runs programs on the hosts of a scenario, in real time, until the last of them ends.
+
+    The programs are processes of this machine, each with the network of its host; what they print goes where
+    this process prints. It takes Linux, and root or the right to make namespaces.
+
+    Args:
+        scenario: The scenario file, TOML or JSON. Its flows are left out.
+        programs: Pairs of a host and a command, as text or as a list of words. The last one is the main
+            program: the others start before it and end with it. An empty host stands for the first node.
+        seed: Seed of all randomness; the scenario's own unless given.
+        overrides: Values to replace in the scenario, as of `run`. The options of the command such as
+            `--lateness` are its table `real`: `{"real.lateness": "2 ms"}`.
+        out: Folder to write the results to; nothing is written unless given.
+        force: Whether to replace a result folder that exists.
+
+    Raises:
+        ScenarioError: If the scenario is wrong.
+        InputError: If a host or a program does not exist, this machine or user cannot have hosts, the
+            scenario has what only virtual time can run, or the results cannot go to `out`.
+        RunError: If the network or the sandbox of the programs fails. (A program that fails raises nothing:
+            its exit code is in the outcome.)
+    """
+    from leobench.emulation.outcome import Emulation, as_programs
+    from leobench.summary import Summary
+
+    checked = as_programs(programs)
+    ended = emulate_loaded(load(scenario, seed, overrides, flows="unused"), checked, out, force=force)
+    written = None if out is None else open(out)
+    return Emulation(ended.code, ended.exits, ended.verdict, Summary(json.loads(ended.summary)), written)
 
 
 def emulate_loaded(
@@ -188,6 +231,61 @@ def sweep(
     return run_campaign(
         loaded, target, executor, workers=workers, resume=resume, force=force, progress=progress
     )
+
+
+def reproduce(
+    target: str,
+    out: str | PathLike[str] | None = None,
+    *,
+    quick: bool = False,
+    readings: bool = True,
+    workers: int | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: Callable[[Status], object] | None = None,
+) -> dict[str, Reproduction]:
+    """Reproduces the figures of a paper, and judges the claims of the paper about them.
+
+    Args:
+        target: A paper, such as `khan2023`, or one of its figures, such as `khan2023/fig4`;
+            `leobench reproduce --list` names all.
+        out: Folder for the results, a subfolder per figure; `results/reproduce/<paper>` unless given, with
+            `-quick` after it for a quick look.
+        quick: Whether to take fewer and shorter runs; verdicts are less certain.
+        readings: Whether to try the other readings of claims, too, which takes further runs.
+        workers: As of `sweep`, for each campaign, and so `resume`, `force` and `progress`.
+        resume: Whether to continue campaigns in `out`.
+        force: Whether to replace campaigns in `out`.
+        progress: Called at the start of each figure and after every run.
+
+    Returns:
+        The figures by name. `conclusions` of each are the outcomes of the claims, `result` is its campaign.
+
+    Raises:
+        InputError: If there is no such paper or figure, or the results cannot go to `out`.
+        RunError: If a campaign gives up, or no run of it succeeds; finished runs are kept.
+    """
+    from leobench import papers
+    from leobench.papers import reproduction, summary
+
+    paper, figures = papers.find(target)
+    folder = reproduction.folder(paper, quick=quick) if out is None else Path(out)
+    done = {
+        figure.name: reproduction.reproduce(
+            paper,
+            figure,
+            folder / figure.name,
+            reproduction.planned(figure, quick=quick),
+            readings=readings,
+            workers=workers,
+            resume=resume,
+            force=force,
+            progress=progress,
+        )
+        for figure in figures
+    }
+    summary.write(paper, summary.read(paper, folder), folder)
+    return done
 
 
 def why(  # noqa: PLR0913 (every option, by name)
@@ -286,6 +384,14 @@ def schema() -> dict[str, Any]:
     from leobench import _core
 
     parsed: dict[str, Any] = json.loads(_core.schema())
+    return parsed
+
+
+def summary_schema() -> dict[str, Any]:
+    """The JSON Schema of `summary.json`: the type and the meaning of every key, the unit of every number."""
+    from leobench import _core
+
+    parsed: dict[str, Any] = json.loads(_core.summary_schema())
     return parsed
 
 

@@ -27,6 +27,13 @@ class ScenarioError(InputError):
     """A scenario is wrong; the text names the file, the place in it, the value and what is allowed."""
 
 
+class UnknownNameError(InputError, KeyError):
+    """A name that nothing has, such as that of a flow of a result."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # A `KeyError` shows its text in quotes.
+
+
 class RunError(LeobenchError):
     """A run failed although its input was fine. Exit code 1."""
 

@@ -13,6 +13,7 @@ from leobench import plots, unfinished
 from leobench.errors import InputError, RunError
 from leobench.files import is_campaign, read_text
 from leobench.result import Result, Tables
+from leobench.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -232,7 +233,7 @@ def read(folder: Path) -> Result:
     lost = [name for name in TABLES if name not in present and name not in _ADDED_LATER]
     if lost:
         raise InputError(f"{files[lost[0]]}: is missing; run the scenario again")
-    return Result(manifest, summary, Tables.from_parquet(present), folder)
+    return Result(manifest, Summary(summary), Tables.from_parquet(present), folder)
 
 
 def _load(file: Path) -> dict[str, Any]:

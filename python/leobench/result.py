@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from leobench.records import Named
+    from leobench.summary import FlowSummary, LinkSummary, Summary
+
 
 class Tables(Mapping[str, "pl.DataFrame"]):
     """The tables of a run by name, as Polars frames; each is read when it is first asked for.
@@ -170,15 +173,26 @@ class Result:
 
     Attributes:
         manifest: What ran, where, for how long, and whether the numbers can be taken at face value.
-        summary: What `summary.json` holds; `docs/reference/results.md` describes it.
+        summary: What `summary.json` holds, by attribute or by key; `leobench.summary` describes it, and
+            `docs/reference/results.md`.
         tables: The tables by name.
         folder: Where it lies; `None` if in memory only.
     """
 
     manifest: dict[str, Any]
-    summary: dict[str, Any]
+    summary: Summary
     tables: Tables
     folder: Path | None
+
+    @property
+    def flows(self) -> Named[FlowSummary]:
+        """The flows, by name or number: `result.flows["download"].goodput_bps` is in bit/s."""
+        return self.summary.flows
+
+    @property
+    def links(self) -> Named[LinkSummary]:
+        """The links, one entry per direction, by name or number: `result.links["uplink/client->server"]`."""
+        return self.summary.links
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -195,3 +209,9 @@ class Result:
     def __repr__(self) -> str:
         name, seed = self.summary["scenario"], self.summary["seed"]
         return f"Result({name}, seed {seed}, {self.folder or 'in memory'})"
+
+    def _repr_html_(self) -> str:
+        """Tables for a notebook: flows, links and warnings."""
+        from leobench import notebook
+
+        return notebook.of_result(self)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -9,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import leobench
 from leobench import RunError, cli, papers
 from leobench.campaign import Campaign, task
 from leobench.campaign.store import Outcome
@@ -157,6 +159,26 @@ def test_a_paper_is_reproduced(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert cli.main([*command, "--resume", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
     assert claimed.read_bytes() == before
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_program_reproduces_a_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    seen: list[int] = []
+    again = functools.partial(leobench.reproduce, "khan2023/fig4", quick=True, readings=False, workers=1)
+    done = again(progress=lambda status: seen.append(status.done))
+    assert list(done) == ["fig4"]
+    figure = done["fig4"]
+    assert figure.quick
+    assert {each.claim.figure for each in figure.conclusions} == {"fig4"}
+    assert seen[-1] == len(figure.result.runs["replicate"].unique()) == 2
+    folder = tmp_path / "results" / "reproduce" / "khan2023-quick"
+    assert (folder / "fig4" / "claims.md").is_file()
+    assert "fig4" in (folder / "summary.md").read_text(encoding="utf-8")
+    with pytest.raises(leobench.InputError, match="--resume"):
+        again()
+    with pytest.raises(leobench.InputError, match="khan2024: no such paper"):
+        leobench.reproduce("khan2024")
 
 
 def test_if_every_run_fails_the_first_error_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from leobench.result import Result, Tables
+from leobench.summary import Summary
 
 LINK = "lms/sat->ground"
 STATES = (("line-of-sight", 60_000_000), ("moderate", 40_000_000), ("deep", 8_000_000))
@@ -114,7 +115,7 @@ def result(frames: dict[str, pl.DataFrame] | None = None, **summary: Any) -> Res
         "wall_s": 0.5,
     }
     sources = {name: lambda frame=frame: frame for name, frame in frames.items()}
-    return Result(manifest, described, Tables(sources), None)
+    return Result(manifest, Summary(described), Tables(sources), None)
 
 
 def rebuilt(other: Result, frames: dict[str, pl.DataFrame]) -> Result:

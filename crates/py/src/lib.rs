@@ -44,6 +44,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<forecast::InterfaceForecast>()?;
     module.add_class::<hypatia::HypatiaNetwork>()?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::summary_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::read_toml, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kind_schema, module)?)?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use leobench_base::SimDuration;
 use leobench_sim::load::{self, FlowUse, Syntax, SyntaxError};
 use leobench_sim::scenario::Scenario;
+use leobench_sim::summary::Summary;
 use pyo3::prelude::*;
 
 use crate::errors::{InputError, ScenarioError};
@@ -92,6 +93,12 @@ pub(crate) fn read_toml<'py>(
 #[pyfunction]
 pub(crate) fn schema() -> PyResult<String> {
     as_json(&Scenario::schema())
+}
+
+/// The JSON Schema of `summary.json`.
+#[pyfunction]
+pub(crate) fn summary_schema() -> PyResult<String> {
+    as_json(&Summary::schema())
 }
 
 /// JSON text; failing would be a bug of ours, as only maps with keys other than text cannot be written.

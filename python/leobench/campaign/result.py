@@ -110,6 +110,12 @@ class CampaignResult:
     def __repr__(self) -> str:
         return f"CampaignResult({self.manifest['identity']['campaign']}, {self.folder})"
 
+    def _repr_html_(self) -> str:
+        """Tables for a notebook: means and standard deviations by variant, and the warnings."""
+        from leobench import notebook
+
+        return notebook.of_campaign(self)
+
     def _read(self, name: str) -> pl.DataFrame:
         return read_table(self.folder / name)
 

@@ -53,6 +53,7 @@ def main(args: argparse.Namespace) -> int:
     """Reproduces the target; exits 1 if a run failed. Verdicts do not affect the exit code."""
     from leobench import papers
     from leobench.errors import InputError
+    from leobench.papers import reproduction
 
     if args.list:
         print(_listing(papers.papers()))
@@ -60,7 +61,7 @@ def main(args: argparse.Namespace) -> int:
     if args.target is None:
         raise InputError("PAPER[/FIGURE] is missing; allowed: a paper or a figure that --list names")
     paper, figures = papers.find(args.target)
-    folder = args.out or Path("results/reproduce") / (f"{paper.name}-quick" if args.quick else paper.name)
+    folder = args.out or reproduction.folder(paper, quick=args.quick)
     failed = 0
     for figure in figures:
         done = _reproduce(paper, figure, folder / figure.name, args)

@@ -60,6 +60,11 @@ class Reproduction:
         return [self.result, *self.readings.values()]
 
 
+def folder(paper: Paper, *, quick: bool = False) -> Path:
+    """The folder of a paper's results, unless another is chosen."""
+    return Path("results/reproduce") / (f"{paper.name}-quick" if quick else paper.name)
+
+
 def planned(figure: Figure, *, quick: bool = False) -> Campaign:
     """The campaign of a figure, in full or cut down for a quick look."""
     from leobench.campaign import Campaign
@@ -110,14 +115,14 @@ def reproduce(  # noqa: PLR0913 (those of a campaign, and what to reproduce)
     from leobench.campaign import run_campaign
     from leobench.papers.settings import settings
 
-    folder = Path(out)
+    target = Path(out)
     campaign = campaign or planned(figure)
     stated = stated_claims(paper, figure, readings=readings)
     tried = settings(figure, campaign, stated)
     counted = _Counted(progress, sum(len(each.campaign.plan()) for each in tried))
     results = {}
     for setting in tried:
-        at = folder / READINGS / setting.name if setting.name else folder / CAMPAIGN
+        at = target / READINGS / setting.name if setting.name else target / CAMPAIGN
         result = run_campaign(
             setting.campaign, at, workers=workers, resume=resume, force=force, progress=counted
         )
@@ -127,13 +132,13 @@ def reproduce(  # noqa: PLR0913 (those of a campaign, and what to reproduce)
         results[setting.name] = result
     findings, conclusions = _judge(figure, stated, tried, results)
     result = results.pop("")
-    drawing = figure.draw(campaign, result, folder)
+    drawing = figure.draw(campaign, result, target)
     for name in _FORMATS:
-        plots.save(drawing, folder / f"{figure.name}.{name}")
+        plots.save(drawing, target / f"{figure.name}.{name}")
     quick = _sized(campaign) == _sized(planned(figure, quick=True))
-    done = Reproduction(figure, folder, result, findings, conclusions, results, quick)
-    write_text(folder / CLAIMS, findings_text.markdown(paper, campaign, done))
-    write_text(folder / VERDICTS, verdicts_file.text(paper, campaign, done))
+    done = Reproduction(figure, target, result, findings, conclusions, results, quick)
+    write_text(target / CLAIMS, findings_text.markdown(paper, campaign, done))
+    write_text(target / VERDICTS, verdicts_file.text(paper, campaign, done))
     return done
 
 

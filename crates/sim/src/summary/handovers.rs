@@ -8,7 +8,6 @@
 
 use leobench_base::{SimDuration, SimTime};
 use leobench_link::Cause;
-use serde::Serialize;
 
 use super::millis;
 use crate::network::{
@@ -22,86 +21,94 @@ const WINDOWS_BEFORE: usize = 10;
 /// Share of a rate that counts as reached.
 const REACHED: f64 = 0.9;
 
-/// The handovers that concerned a flow, in numbers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct HandoversSummary {
-    /// How many there were after the warm-up.
-    pub count: u64,
-    /// After how many of them the flow reached 90 % of its later rate.
-    pub recovered: u64,
-    /// Longest gap between deliveries around each.
-    pub outage_ms: Spread,
-    /// Time until 90 % of the later rate is reached.
-    pub recovery_ms: Spread,
-    /// Time until the flow had recovered, divided by cause.
-    #[serde(flatten)]
-    pub phases: Phases<Spread>,
-    /// Share of the rate that is missing at the lowest point.
-    pub dip_depth: Spread,
-    /// How long the rate is below 90 %.
-    pub dip_ms: Spread,
-    /// Bytes of the sender's packets that the network dropped because of it.
-    pub lost_bytes: Spread,
-    /// Bytes that the sender sent again up to the next handover, but for what the network dropped for other causes.
-    pub retransmitted_bytes: Spread,
-    /// Those of them that the network had not dropped.
-    pub retransmitted_in_vain_bytes: Spread,
-    /// Each handover.
-    pub each: Vec<HandoverSummary>,
+summary! {
+    /// The handovers that concerned a flow, in numbers.
+    #[derive(Default)]
+    pub struct HandoversSummary {
+        /// How many there were after the warm-up.
+        pub count: u64 ["count"],
+        /// After how many of them the flow reached 90 % of its later rate.
+        pub recovered: u64 ["count"],
+        /// Longest gap between deliveries around each.
+        pub outage_ms: Spread,
+        /// Time until 90 % of the later rate is reached.
+        pub recovery_ms: Spread,
+        /// Time until the flow had recovered, divided by cause.
+        #[serde(flatten)]
+        pub phases: Phases<Spread>,
+        /// Share of the rate that is missing at the lowest point.
+        pub dip_depth: Spread ["ratio"],
+        /// How long the rate is below 90 %.
+        pub dip_ms: Spread,
+        /// Bytes of the sender's packets that the network dropped because of it.
+        pub lost_bytes: Spread,
+        /// Bytes that the sender sent again up to the next handover, but for what the network dropped for other causes.
+        pub retransmitted_bytes: Spread,
+        /// Those of them that the network had not dropped.
+        pub retransmitted_in_vain_bytes: Spread,
+        /// Each handover.
+        pub each: Vec<HandoverSummary>,
+    }
 }
 
-/// Mean and maximum over handovers; `null` without a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are their own explanation")]
-pub struct Spread {
-    pub mean: Option<f64>,
-    pub max: Option<f64>,
+summary! {
+    /// Mean and maximum over handovers, in the unit of the key that has them; `null` without a value.
+    #[derive(Copy, Default)]
+    pub struct Spread {
+        /// Mean.
+        pub mean: Option<f64>,
+        /// Maximum.
+        pub max: Option<f64>,
+    }
 }
 
-/// The time from the beginning of a handover until the flow has recovered, by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Phases<T> {
-    /// Until packets have a way again.
-    pub no_way_ms: T,
-    /// From there until an end notices: it moves to another address, gives its connection up, or declares lost or repeats a
-    /// packet that the handover took. Zero if nothing was lost and no address changed.
-    pub detection_ms: T,
-    /// From there until the end that sends data may send it: the address of its peer is validated, or the other connection is
-    /// open. Zero if it never had to wait.
-    pub validation_ms: T,
-    /// From there until all data is delivered that had been sent when the last packet was lost to the handover. Zero if none was.
-    pub retransmission_ms: T,
-    /// From there until the flow reaches 90 % of its later rate, whatever phase its controller is in.
-    pub slow_start_ms: T,
+summary! {
+    /// The time from the beginning of a handover until the flow has recovered, by cause.
+    #[derive(Copy, Default)]
+    pub struct Phases<T> {
+        /// Until packets have a way again.
+        pub no_way_ms: T,
+        /// From there until an end notices: it moves to another address, gives its connection up, or declares lost or repeats a
+        /// packet that the handover took. Zero if nothing was lost and no address changed.
+        pub detection_ms: T,
+        /// From there until the end that sends data may send it: the address of its peer is validated, or the other connection is
+        /// open. Zero if it never had to wait.
+        pub validation_ms: T,
+        /// From there until all data is delivered that had been sent when the last packet was lost to the handover. Zero if none was.
+        pub retransmission_ms: T,
+        /// From there until the flow reaches 90 % of its later rate, whatever phase its controller is in.
+        pub slow_start_ms: T,
+    }
 }
 
-/// A handover as a flow noticed it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct HandoverSummary {
-    /// Table and number of the handover, such as `backhaul-0`.
-    pub name: String,
-    /// The path whose satellite it changed, where the flow has several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<u32>,
-    /// When it began, in seconds from the start of the run.
-    pub at_s: f64,
-    /// Longest gap between deliveries around it; `null` if the flow had delivered everything.
-    pub outage_ms: Option<f64>,
-    /// Time from its beginning until the flow reaches 90 % of its later rate; `null` if it does not.
-    pub recovery_ms: Option<f64>,
-    /// Time until the flow had recovered, divided by cause; `null` from the first phase that did not end.
-    #[serde(flatten)]
-    pub phases: Phases<Option<f64>>,
-    /// Share of the rate that is missing at the lowest point.
-    pub dip_depth: Option<f64>,
-    /// How long the rate is below 90 %; `null` if that does not end.
-    pub dip_ms: Option<f64>,
-    /// Bytes of the sender's packets that the network dropped because of it.
-    pub lost_bytes: u64,
-    /// Bytes that the sender sent again up to the next handover, but for what the network dropped for other causes.
-    pub retransmitted_bytes: u64,
-    /// Those of them that the network had not dropped.
-    pub retransmitted_in_vain_bytes: u64,
+summary! {
+    /// A handover as a flow noticed it.
+    pub struct HandoverSummary {
+        /// Table and number of the handover, such as `backhaul-0`.
+        pub name: String,
+        /// The path whose satellite it changed, where the flow has several.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub path: Option<u32>,
+        /// When it began, in seconds from the start of the run.
+        pub at_s: f64,
+        /// Longest gap between deliveries around it; `null` if the flow had delivered everything.
+        pub outage_ms: Option<f64>,
+        /// Time from its beginning until the flow reaches 90 % of its later rate; `null` if it does not.
+        pub recovery_ms: Option<f64>,
+        /// Time until the flow had recovered, divided by cause; `null` from the first phase that did not end.
+        #[serde(flatten)]
+        pub phases: Phases<Option<f64>>,
+        /// Share of the rate that is missing at the lowest point.
+        pub dip_depth: Option<f64> ["ratio"],
+        /// How long the rate is below 90 %; `null` if that does not end.
+        pub dip_ms: Option<f64>,
+        /// Bytes of the sender's packets that the network dropped because of it.
+        pub lost_bytes: u64,
+        /// Bytes that the sender sent again up to the next handover, but for what the network dropped for other causes.
+        pub retransmitted_bytes: u64,
+        /// Those of them that the network had not dropped.
+        pub retransmitted_in_vain_bytes: u64,
+    }
 }
 
 /// Input of the summary for a flow in a network in which nodes move.

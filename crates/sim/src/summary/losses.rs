@@ -1,18 +1,18 @@
 //! The losses of a flow in numbers.
 
-use serde::Serialize;
-
 use crate::network::LossTotals;
 
-/// Packets of the sender of a flow by what became of them, and what it concluded.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct LossesSummary {
-    /// Dropped, and declared lost.
-    pub noticed_packets: u64,
-    /// Dropped, and never declared lost.
-    pub unnoticed_packets: u64,
-    /// Declared lost, but not dropped.
-    pub spurious_packets: u64,
+summary! {
+    /// Packets of the sender of a flow by what became of them, and what it concluded.
+    #[derive(Copy)]
+    pub struct LossesSummary {
+        /// Dropped, and declared lost.
+        pub noticed_packets: u64,
+        /// Dropped, and never declared lost.
+        pub unnoticed_packets: u64,
+        /// Declared lost, but not dropped.
+        pub spurious_packets: u64,
+    }
 }
 
 impl LossesSummary {

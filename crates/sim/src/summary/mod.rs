@@ -3,9 +3,11 @@
 
 use leobench_base::{Bytes, Digest, LogHistogram, SimTime};
 use leobench_link::Tallies;
-use serde::Serialize;
 
 use crate::ledger::Statistics;
+
+#[macro_use]
+mod schema;
 
 mod by_cause;
 mod competition;
@@ -26,32 +28,33 @@ pub use page::{ObjectSummary, PageInput, PageSummary};
 pub use path::PathSummary;
 pub use satellites::{SatelliteSummary, WaitSummary};
 
-/// A run in numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Summary {
-    /// Name of the scenario.
-    pub scenario: String,
-    /// Seed of the run.
-    pub seed: u64,
-    /// Engine that drove the run, such as `virtual`.
-    pub engine: String,
-    /// Virtual time that passed, in seconds.
-    pub virtual_s: f64,
-    /// Packets the endpoints sent into the network.
-    pub packets: u64,
-    /// The flows, in the order of the scenario.
-    pub flows: Vec<FlowSummary>,
-    /// The links, one entry per direction.
-    pub links: Vec<LinkSummary>,
-    /// The transmitters of satellites that served, one entry per direction, if satellites have queues.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub satellites: Vec<SatelliteSummary>,
-    /// Jain's fairness index over the goodputs of the flows that are not background while all of them are there;
-    /// `null` with fewer than two, or if they never are.
-    pub fairness_jain: Option<f64>,
-    /// How they share the network, if there are two or more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub competition: Option<CompetitionSummary>,
+summary! {
+    /// A run in numbers.
+    pub struct Summary {
+        /// Name of the scenario.
+        pub scenario: String,
+        /// Seed of the run.
+        pub seed: u64,
+        /// Engine that drove the run, such as `virtual`.
+        pub engine: String,
+        /// Virtual time that passed, in seconds.
+        pub virtual_s: f64,
+        /// Packets the endpoints sent into the network.
+        pub packets: u64,
+        /// The flows, in the order of the scenario.
+        pub flows: Vec<FlowSummary>,
+        /// The links, one entry per direction.
+        pub links: Vec<LinkSummary>,
+        /// The transmitters of satellites that served, one entry per direction, if satellites have queues.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub satellites: Vec<SatelliteSummary>,
+        /// Jain's fairness index over the goodputs of the flows that are not background while all of them are there;
+        /// `null` with fewer than two, or if they never are.
+        pub fairness_jain: Option<f64> ["ratio"],
+        /// How they share the network, if there are two or more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub competition: Option<CompetitionSummary>,
+    }
 }
 
 impl Summary {
@@ -80,161 +83,178 @@ impl Summary {
     }
 }
 
-/// A flow in numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FlowSummary {
-    /// Name of the flow.
-    pub name: String,
-    /// Its transport, such as `quic`.
-    pub transport: String,
-    /// Its congestion controller, if it has one.
-    pub congestion: Option<String>,
-    /// Mean rate its sources offer; `null` for a transfer of a given size.
-    pub offered_bps: Option<f64>,
-    /// Application bits delivered per second, from first creation (after the warm-up) to last delivery.
-    pub goodput_bps: Option<f64>,
-    /// Messages created after the warm-up.
-    pub messages: u64,
-    /// Those of them that had not been delivered at the end.
-    pub undelivered_messages: u64,
-    /// Their delays from creation to delivery.
-    pub delay_ms: DelaySummary,
-    /// Mean absolute difference of consecutive messages' delays, in order of delivery.
-    pub jitter_ms: Option<f64>,
-    /// Round-trip times the transport measured.
-    pub rtt_ms: RttSummary,
-    /// Packets the sender sent.
-    pub sent_packets: u64,
-    /// Packets it declared lost.
-    pub lost_packets: u64,
-    /// Packets that carried something sent before: application data, or TCP's SYN or FIN.
-    pub retransmitted_packets: u64,
-    /// Application bytes it sent again.
-    pub retransmitted_bytes: u64,
-    /// Application bytes it sent on one path while they were unacknowledged on another, if it has had several; not counted as
-    /// retransmitted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reinjected_bytes: Option<u64>,
-    /// Bytes of stream data that arrived at the receiver although it had received them before, if it has had several paths.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duplicate_bytes: Option<u64>,
-    /// How long received bytes waited for earlier ones of their stream, zero for those in order, if it has had several paths; each
-    /// byte counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reordering_delay_ms: Option<DelaySummary>,
-    /// Times that losses or ECN marks began a recovery, whatever the controller made of them.
-    pub congestion_events: u64,
-    /// Probe timeouts, and TCP's retransmission timeouts.
-    pub timeouts: u64,
-    /// Packets declared lost whose first transmission had arrived.
-    pub spurious_losses: u64,
-    /// Reductions of the window undone because the losses behind them proved spurious.
-    pub undos: u64,
-    /// Times that the sender learned of new congestion marks: by an acknowledgement (QUIC), once a window (TCP).
-    pub ecn_marks: u64,
-    /// Its packets, either way, that the network dropped, by cause.
-    pub dropped_packets: ByCause,
-    /// Its packets, either way, that queues marked with congestion experienced.
-    pub marked_packets: u64,
-    /// Its sender's packets by what became of them, and what the sender concluded; not known in real time.
-    pub losses: Option<LossesSummary>,
-    /// Effects of handovers on it; only where nodes move.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub handovers: Option<HandoversSummary>,
-    /// When the last byte was delivered, in seconds from the start of the run, if all were.
-    pub completion_s: Option<f64>,
-    /// How it lost its connection for good, if it did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lost: Option<LossSummary>,
-    /// Its page, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub page: Option<PageSummary>,
-    /// Its streams.
-    pub streams: Vec<StreamSummary>,
-    /// Its paths.
-    pub paths: Vec<PathSummary>,
+summary! {
+    /// A flow in numbers.
+    pub struct FlowSummary {
+        /// Name of the flow.
+        pub name: String,
+        /// Its transport, such as `quic`.
+        pub transport: String,
+        /// Its congestion controller, if it has one.
+        pub congestion: Option<String>,
+        /// Mean rate its sources offer; `null` for a transfer of a given size.
+        pub offered_bps: Option<f64>,
+        /// Application bits delivered per second, from first creation (after the warm-up) to last delivery.
+        pub goodput_bps: Option<f64>,
+        /// Messages created after the warm-up.
+        pub messages: u64,
+        /// Those of them that had not been delivered at the end.
+        pub undelivered_messages: u64,
+        /// Their delays from creation to delivery.
+        pub delay_ms: DelaySummary,
+        /// Mean absolute difference of consecutive messages' delays, in order of delivery.
+        pub jitter_ms: Option<f64>,
+        /// Round-trip times the transport measured.
+        pub rtt_ms: RttSummary,
+        /// Packets the sender sent.
+        pub sent_packets: u64,
+        /// Packets it declared lost.
+        pub lost_packets: u64,
+        /// Packets that carried something sent before: application data, or TCP's SYN or FIN.
+        pub retransmitted_packets: u64,
+        /// Application bytes it sent again.
+        pub retransmitted_bytes: u64,
+        /// Application bytes it sent on one path while they were unacknowledged on another, if it has had several; not counted as
+        /// retransmitted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub reinjected_bytes: Option<u64>,
+        /// Bytes of stream data that arrived at the receiver although it had received them before, if it has had several paths.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub duplicate_bytes: Option<u64>,
+        /// How long received bytes waited for earlier ones of their stream, zero for those in order, if it has had several paths; each
+        /// byte counts.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub reordering_delay_ms: Option<DelaySummary>,
+        /// Times that losses or ECN marks began a recovery, whatever the controller made of them.
+        pub congestion_events: u64 ["count"],
+        /// Probe timeouts, and TCP's retransmission timeouts.
+        pub timeouts: u64 ["count"],
+        /// Packets declared lost whose first transmission had arrived.
+        pub spurious_losses: u64 ["packets"],
+        /// Reductions of the window undone because the losses behind them proved spurious.
+        pub undos: u64 ["count"],
+        /// Times that the sender learned of new congestion marks: by an acknowledgement (QUIC), once a window (TCP).
+        pub ecn_marks: u64 ["count"],
+        /// Its packets, either way, that the network dropped, by cause.
+        pub dropped_packets: ByCause,
+        /// Its packets, either way, that queues marked with congestion experienced.
+        pub marked_packets: u64,
+        /// Its sender's packets by what became of them, and what the sender concluded; not known in real time.
+        pub losses: Option<LossesSummary>,
+        /// Effects of handovers on it; only where nodes move.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub handovers: Option<HandoversSummary>,
+        /// When the last byte was delivered, in seconds from the start of the run, if all were.
+        pub completion_s: Option<f64>,
+        /// How it lost its connection for good, if it did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub lost: Option<LossSummary>,
+        /// Its page, if it is one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub page: Option<PageSummary>,
+        /// Its streams.
+        pub streams: Vec<StreamSummary>,
+        /// Its paths.
+        pub paths: Vec<PathSummary>,
+    }
 }
 
-/// The end of a connection before that of the run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LossSummary {
-    /// When, in seconds from the start of the run.
-    pub at_s: f64,
-    /// Which end lost it (first): `sender` or `receiver`.
-    pub end: String,
-    /// Why, in the words of the stack.
-    pub reason: String,
+summary! {
+    /// The end of a connection before that of the run.
+    pub struct LossSummary {
+        /// When, in seconds from the start of the run.
+        pub at_s: f64,
+        /// Which end lost it (first): `sender` or `receiver`.
+        pub end: String,
+        /// Why, in the words of the stack.
+        pub reason: String,
+    }
 }
 
-/// A stream in numbers, as a flow's.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StreamSummary {
-    /// Name of the stream.
-    pub name: String,
-    /// Application bits delivered per second.
-    pub goodput_bps: Option<f64>,
-    /// Messages created after the warm-up.
-    pub messages: u64,
-    /// Those of them that had not been delivered at the end.
-    pub undelivered_messages: u64,
-    /// Those that missed the stream's deadline, delivered or not; only where it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub late_messages: Option<u64>,
-    /// Their delays from creation to delivery.
-    pub delay_ms: DelaySummary,
-    /// Mean absolute difference of consecutive messages' delays.
-    pub jitter_ms: Option<f64>,
+summary! {
+    /// A stream in numbers, as a flow's.
+    pub struct StreamSummary {
+        /// Name of the stream.
+        pub name: String,
+        /// Application bits delivered per second.
+        pub goodput_bps: Option<f64>,
+        /// Messages created after the warm-up.
+        pub messages: u64,
+        /// Those of them that had not been delivered at the end.
+        pub undelivered_messages: u64,
+        /// Those that missed the stream's deadline, delivered or not; only where it has one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub late_messages: Option<u64>,
+        /// Their delays from creation to delivery.
+        pub delay_ms: DelaySummary,
+        /// Mean absolute difference of consecutive messages' delays.
+        pub jitter_ms: Option<f64>,
+    }
 }
 
-/// A link in one direction in numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LinkSummary {
-    /// Its name, `name/a->b`.
-    pub name: String,
-    /// Mean rate it offered over the run.
-    pub mean_rate_bps: Option<f64>,
-    /// Share of it that packets took, framing and those lost on the channel included.
-    pub utilisation: Option<f64>,
-    /// Packets that came out at the far end.
-    pub delivered_packets: u64,
-    /// Packets that did not, by cause.
-    pub dropped_packets: ByCause,
-    /// Packets that the queue marked, by cause; only where it can mark.
-    #[serde(skip_serializing_if = "ByCause::is_empty")]
-    pub marked_packets: ByCause,
-    /// Bytes that the queue's limit came to, if it depends on what a link carries.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue_limit_bytes: Option<u64>,
-    /// How long packets waited in the queue.
-    pub queue_delay_ms: QueueDelaySummary,
+summary! {
+    /// A link in one direction in numbers.
+    pub struct LinkSummary {
+        /// Its name, `name/a->b`.
+        pub name: String,
+        /// Mean rate it offered over the run.
+        pub mean_rate_bps: Option<f64>,
+        /// Share of it that packets took, framing and those lost on the channel included.
+        pub utilisation: Option<f64> ["ratio"],
+        /// Packets that came out at the far end.
+        pub delivered_packets: u64,
+        /// Packets that did not, by cause.
+        pub dropped_packets: ByCause,
+        /// Packets that the queue marked, by cause; only where it can mark.
+        #[serde(skip_serializing_if = "ByCause::is_empty")]
+        pub marked_packets: ByCause,
+        /// Bytes that the queue's limit came to, if it depends on what a link carries.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub queue_limit_bytes: Option<u64>,
+        /// How long packets waited in the queue.
+        pub queue_delay_ms: QueueDelaySummary,
+    }
 }
 
-/// Delays in milliseconds; quantiles within 0.1 %, all `null` without a delivered message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are their own explanation")]
-pub struct DelaySummary {
-    pub mean: Option<f64>,
-    pub p50: Option<f64>,
-    pub p95: Option<f64>,
-    pub p99: Option<f64>,
-    pub max: Option<f64>,
+summary! {
+    /// Delays in milliseconds; quantiles within 0.1 %, all `null` without a delivered message.
+    #[derive(Copy, Default)]
+    pub struct DelaySummary {
+        /// Mean.
+        pub mean: Option<f64> ["ms"],
+        /// Median.
+        pub p50: Option<f64> ["ms"],
+        /// 95th percentile.
+        pub p95: Option<f64> ["ms"],
+        /// 99th percentile.
+        pub p99: Option<f64> ["ms"],
+        /// Maximum.
+        pub max: Option<f64> ["ms"],
+    }
 }
 
-/// Round-trip times in milliseconds; quantiles within 0.1 %, all `null` without a sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are their own explanation")]
-pub struct RttSummary {
-    pub mean: Option<f64>,
-    pub p50: Option<f64>,
-    pub p95: Option<f64>,
+summary! {
+    /// Round-trip times in milliseconds; quantiles within 0.1 %, all `null` without a sample.
+    #[derive(Copy, Default)]
+    pub struct RttSummary {
+        /// Mean.
+        pub mean: Option<f64> ["ms"],
+        /// Median.
+        pub p50: Option<f64> ["ms"],
+        /// 95th percentile.
+        pub p95: Option<f64> ["ms"],
+    }
 }
 
-/// Queueing delays in milliseconds; the quantile within 0.1 %, both `null` without a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are their own explanation")]
-pub struct QueueDelaySummary {
-    pub mean: Option<f64>,
-    pub p95: Option<f64>,
+summary! {
+    /// Queueing delays in milliseconds; the quantile within 0.1 %, both `null` without a packet.
+    #[derive(Copy, Default)]
+    pub struct QueueDelaySummary {
+        /// Mean.
+        pub mean: Option<f64> ["ms"],
+        /// 95th percentile.
+        pub p95: Option<f64> ["ms"],
+    }
 }
 
 impl FlowSummaryInput<'_> {

@@ -1,29 +1,30 @@
 //! A page in numbers.
 
 use leobench_base::SimTime;
-use serde::Serialize;
 
 use crate::network::ObjectTimes;
 
-/// A page in numbers, all times in seconds from the start of its flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PageSummary {
-    /// How long the page took to load, from the start of its flow to the arrival of its last object; `null` if it never
-    /// arrived whole.
-    pub completion_s: Option<f64>,
-    /// Its objects.
-    pub objects: Vec<ObjectSummary>,
+summary! {
+    /// A page in numbers, all times in seconds from the start of its flow.
+    pub struct PageSummary {
+        /// How long the page took to load, from the start of its flow to the arrival of its last object; `null` if it never
+        /// arrived whole.
+        pub completion_s: Option<f64>,
+        /// Its objects.
+        pub objects: Vec<ObjectSummary>,
+    }
 }
 
-/// An object of a page in numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ObjectSummary {
-    /// Name of the object and of its stream.
-    pub name: String,
-    /// When the page asked for it, if it did.
-    pub requested_s: Option<f64>,
-    /// When it had arrived, if it had.
-    pub delivered_s: Option<f64>,
+summary! {
+    /// An object of a page in numbers.
+    pub struct ObjectSummary {
+        /// Name of the object and of its stream.
+        pub name: String,
+        /// When the page asked for it, if it did.
+        pub requested_s: Option<f64>,
+        /// When it had arrived, if it had.
+        pub delivered_s: Option<f64>,
+    }
 }
 
 /// Input of the summary for a page.

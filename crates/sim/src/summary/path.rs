@@ -2,48 +2,48 @@
 
 use leobench_base::{Bytes, Digest, SimDuration};
 use leobench_transport::endpoint::{PathId, PathSample};
-use serde::Serialize;
 
 use super::DelaySummary;
 
-/// A path in numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PathSummary {
-    /// Number of the path within its connection.
-    pub path: u32,
-    /// Smoothed round-trip time at the end.
-    pub srtt_ms: Option<f64>,
-    /// Congestion window at the end, if the connection has had several paths; zero on one that was abandoned.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwnd_bytes: Option<u64>,
-    /// Bytes sent on it, as UDP payload, if the connection has had several paths.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sent_bytes: Option<u64>,
-    /// Application bytes sent on it while they were unacknowledged on another path, if the connection has had several; not counted as
-    /// retransmitted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reinjected_bytes: Option<u64>,
-    /// One-way delays of its packets that arrived, from the end that sends the data, if the connection has had several paths.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub packet_delay_ms: Option<DelaySummary>,
-    /// Packets sent on it.
-    pub sent_packets: u64,
-    /// Packets declared lost on it.
-    pub lost_packets: u64,
-    /// Packets on it that carried something sent before.
-    pub retransmitted_packets: u64,
-    /// Application bytes sent again on it.
-    pub retransmitted_bytes: u64,
-    /// Times that losses or ECN marks on it began a recovery, whatever the controller made of them.
-    pub congestion_events: u64,
-    /// Probe timeouts on it, and TCP's retransmission timeouts.
-    pub timeouts: u64,
-    /// Packets declared lost on it whose first transmission had arrived.
-    pub spurious_losses: u64,
-    /// Reductions of its window undone because the losses behind them proved spurious.
-    pub undos: u64,
-    /// Times that the sender learned of new congestion marks on it.
-    pub ecn_marks: u64,
+summary! {
+    /// A path in numbers.
+    pub struct PathSummary {
+        /// Number of the path within its connection.
+        pub path: u32,
+        /// Smoothed round-trip time at the end.
+        pub srtt_ms: Option<f64>,
+        /// Congestion window at the end, if the connection has had several paths; zero on one that was abandoned.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cwnd_bytes: Option<u64>,
+        /// Bytes sent on it, as UDP payload, if the connection has had several paths.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub sent_bytes: Option<u64>,
+        /// Application bytes sent on it while they were unacknowledged on another path, if the connection has had several; not counted as
+        /// retransmitted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub reinjected_bytes: Option<u64>,
+        /// One-way delays of its packets that arrived, from the end that sends the data, if the connection has had several paths.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub packet_delay_ms: Option<DelaySummary>,
+        /// Packets sent on it.
+        pub sent_packets: u64,
+        /// Packets declared lost on it.
+        pub lost_packets: u64,
+        /// Packets on it that carried something sent before.
+        pub retransmitted_packets: u64,
+        /// Application bytes sent again on it.
+        pub retransmitted_bytes: u64,
+        /// Times that losses or ECN marks on it began a recovery, whatever the controller made of them.
+        pub congestion_events: u64 ["count"],
+        /// Probe timeouts on it, and TCP's retransmission timeouts.
+        pub timeouts: u64 ["count"],
+        /// Packets declared lost on it whose first transmission had arrived.
+        pub spurious_losses: u64 ["packets"],
+        /// Reductions of its window undone because the losses behind them proved spurious.
+        pub undos: u64 ["count"],
+        /// Times that the sender learned of new congestion marks on it.
+        pub ecn_marks: u64 ["count"],
+    }
 }
 
 impl PathSummary {

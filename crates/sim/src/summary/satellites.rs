@@ -1,43 +1,46 @@
 //! The transmitters of satellites in a summary.
 
 use leobench_link::Tallies;
-use serde::Serialize;
 
 use super::{ByCause, millis, ratio};
 use crate::network::TransmitterTotals;
 
-/// The transmitter of a satellite in one direction in numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SatelliteSummary {
-    /// Name of the satellite and the direction, `name/there` (towards gateways) or `name/back`.
-    pub name: String,
-    /// How long it served at least one link, in seconds.
-    pub served_s: f64,
-    /// Share of that time in which it sent; above 1 if it went on after its last link had left.
-    pub utilisation: Option<f64>,
-    /// Packets that entered its queue.
-    pub queued_packets: u64,
-    /// Packets that it sent, those lost on the channel included.
-    pub sent_packets: u64,
-    /// Their bytes, with the framing of their links.
-    pub sent_bytes: u64,
-    /// Packets that left with their link before they were sent, to be dropped or to go over another satellite.
-    pub withdrawn_packets: u64,
-    /// Packets that its queue dropped, by cause.
-    pub dropped_packets: ByCause,
-    /// Packets that its queue marked, by cause; only where it can mark.
-    #[serde(skip_serializing_if = "ByCause::is_empty")]
-    pub marked_packets: ByCause,
-    /// How long packets waited, from their arrival at the link.
-    pub queue_delay_ms: WaitSummary,
+summary! {
+    /// The transmitter of a satellite in one direction in numbers.
+    pub struct SatelliteSummary {
+        /// Name of the satellite and the direction, `name/there` (towards gateways) or `name/back`.
+        pub name: String,
+        /// How long it served at least one link, in seconds.
+        pub served_s: f64,
+        /// Share of that time in which it sent; above 1 if it went on after its last link had left.
+        pub utilisation: Option<f64> ["ratio"],
+        /// Packets that entered its queue.
+        pub queued_packets: u64,
+        /// Packets that it sent, those lost on the channel included.
+        pub sent_packets: u64,
+        /// Their bytes, with the framing of their links.
+        pub sent_bytes: u64,
+        /// Packets that left with their link before they were sent, to be dropped or to go over another satellite.
+        pub withdrawn_packets: u64,
+        /// Packets that its queue dropped, by cause.
+        pub dropped_packets: ByCause,
+        /// Packets that its queue marked, by cause; only where it can mark.
+        #[serde(skip_serializing_if = "ByCause::is_empty")]
+        pub marked_packets: ByCause,
+        /// How long packets waited, from their arrival at the link.
+        pub queue_delay_ms: WaitSummary,
+    }
 }
 
-/// Waiting times in milliseconds, both `null` without a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are their own explanation")]
-pub struct WaitSummary {
-    pub mean: Option<f64>,
-    pub max: Option<f64>,
+summary! {
+    /// Waiting times in milliseconds, both `null` without a packet.
+    #[derive(Copy, Default)]
+    pub struct WaitSummary {
+        /// Mean.
+        pub mean: Option<f64> ["ms"],
+        /// Maximum.
+        pub max: Option<f64> ["ms"],
+    }
 }
 
 impl SatelliteSummary {

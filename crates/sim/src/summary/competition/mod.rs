@@ -1,42 +1,43 @@
 //! How flows share a network, while all of them are there.
 
 use leobench_base::SimTime;
-use serde::Serialize;
 
 use super::{jain, ratio};
 use crate::ledger::Deliveries;
 use crate::scenario::CompetitionSpec;
 
-/// How the flows that are not background share the network, as far as they are there at the same time: from the start
-/// of the last (or the end of the warm-up) until the first has delivered everything, in whole steps of a tenth of the
-/// scenario's `competition.window`. What needs such a time is `null` where there is none.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CompetitionSummary {
-    /// When that time begins, in seconds from the start of the run.
-    pub from_s: Option<f64>,
-    /// When it ends.
-    pub to_s: Option<f64>,
-    /// Mean goodput of the flows that are no reference over the mean of those that are; `null` without either.
-    pub friendliness_ratio: Option<f64>,
-    /// How long after the last flow started every flow's goodput over the window before lay within the tolerance
-    /// around the fair share, and stayed there for as long as `competition.hold` asks; `null` if that never came to be.
-    /// The warm-up counts here.
-    pub convergence_s: Option<f64>,
-    /// The flows.
-    pub flows: Vec<CompetitorSummary>,
+summary! {
+    /// Shares of the network while all flows that are not background are there. That time lasts from the start of the last
+    /// of them (or the end of the warm-up) until the first has delivered everything, in whole steps of a tenth of the
+    /// scenario's `competition.window`. Values that need it are `null` where there is none.
+    pub struct CompetitionSummary {
+        /// When that time begins, in seconds from the start of the run.
+        pub from_s: Option<f64>,
+        /// When it ends.
+        pub to_s: Option<f64>,
+        /// Mean goodput of the flows that are no reference over the mean of those that are; `null` without either.
+        pub friendliness_ratio: Option<f64> ["ratio"],
+        /// How long after the last flow started every flow's goodput over the window before lay within the tolerance
+        /// around the fair share, and stayed there for as long as `competition.hold` asks; `null` if that never came to be.
+        /// The warm-up counts here.
+        pub convergence_s: Option<f64>,
+        /// The flows.
+        pub flows: Vec<CompetitorSummary>,
+    }
 }
 
-/// A flow's part.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CompetitorSummary {
-    /// Name of the flow.
-    pub name: String,
-    /// Application bits it delivered per second of the time in common.
-    pub goodput_bps: Option<f64>,
-    /// Its part of what all delivered.
-    pub share: Option<f64>,
-    /// Its goodput over the mean of the reference flows; `null` without any.
-    pub friendliness_ratio: Option<f64>,
+summary! {
+    /// A flow's part.
+    pub struct CompetitorSummary {
+        /// Name of the flow.
+        pub name: String,
+        /// Application bits it delivered per second of the time in common.
+        pub goodput_bps: Option<f64>,
+        /// Its part of what all delivered.
+        pub share: Option<f64> ["ratio"],
+        /// Its goodput over the mean of the reference flows; `null` without any.
+        pub friendliness_ratio: Option<f64> ["ratio"],
+    }
 }
 
 /// Input of the summary for a flow that competes with others.
