@@ -81,6 +81,7 @@ def run_loaded(
     from leobench import engine, folder, manifest
     from leobench.errors import InputError
     from leobench.result import Result, Tables
+    from leobench.running import Running
     from leobench.summary import Summary
 
     _check_snaplen(snaplen, pcap=pcap)
@@ -102,10 +103,12 @@ def run_loaded(
         for asked in (qlog_dir, pcap_dir):
             if asked is not None:
                 asked.mkdir()
+        running = Running(partial, scenario, progress)
         started = time.perf_counter()
         recording = engine.Recording(partial, qlog_dir, pcap_dir, snaplen)
-        ended = engine.run(scenario, recording, progress)
+        ended = engine.run(scenario, recording, running)
         wall_s = time.perf_counter() - started
+        running.end()
         if qlog_dir is not None and not any(qlog_dir.iterdir()):
             qlog_dir.rmdir()
         parsed = json.loads(ended.summary)
@@ -181,6 +184,7 @@ def emulate_loaded(
     from leobench import folder, manifest
     from leobench.emulation import check, session
     from leobench.engine import Recording
+    from leobench.running import Running
 
     settings = settings or session.Settings.of(scenario)
     programs = check.checked(scenario, programs)
@@ -188,8 +192,10 @@ def emulate_loaded(
         partial = None
         if out is not None:
             partial = held.enter_context(folder.writing(Path(out), force=force))
+        running = None if partial is None else Running(partial, scenario)
         ended = session.run(scenario, programs, settings, Recording(partial))
-        if partial is not None:
+        if running is not None and partial is not None:
+            running.end()
             described = manifest.of_emulation(scenario, programs, ended)
             folder.describe(partial, described, json.loads(ended.summary))
     return ended

@@ -25,6 +25,7 @@ from leobench.cli import (
     sweep,
     table,
     terminal,
+    view,
     why,
 )
 from leobench.cli.interruptions import Interruptions
@@ -62,6 +63,7 @@ COMMANDS: tuple[Command, ...] = (
     schema,
     plot,
     report,
+    view,
     why,
     compare,
     sweep,

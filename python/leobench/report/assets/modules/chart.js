@@ -8,6 +8,10 @@ import { colour } from "report/theme";
 const HEIGHT = 170;
 const SYNC = uPlot.sync("time");
 const FONT = "11px system-ui, sans-serif";
+
+// Which series the reader has switched on or off, by panel and name: a page that is watched is made again and again.
+const switched = new Map();
+
 const LANE = 20;
 const EVENTS = 30; // with its name above the ticks
 
@@ -144,12 +148,15 @@ export class Chart extends Panel {
 
   chip(each, at) {
     const value = el("output", {});
+    const key = `${this.id} ${each.name}`;
+    each.off = switched.get(key) ?? Boolean(each.off);
     this.values.push(value);
     const sample = el("span", { class: "sample" });
     each.sample = sample;
     const chip = el("button", { type: "button", class: "chip", "aria-pressed": String(!each.off), title: "Show or hide" }, sample, each.name, value);
     chip.addEventListener("click", () => {
       each.off = !each.off;
+      switched.set(key, each.off);
       chip.setAttribute("aria-pressed", String(!each.off));
       this.rebuild();
     });

@@ -107,33 +107,40 @@ export function tablesOf(run, live) {
 
 /** The rows of a table by the values of some columns: `key` in words, and the numbers of the rows. */
 export function grouped(columns, names, rows) {
-  const groups = new Map();
   const parts = names.map((name) => columns[name]);
+  const codes = parts.map((part) => (part instanceof Words ? part.codes : part));
   const sizes = parts.map((part) => (part instanceof Words ? part.words.length + 1 : 4096));
-  const ids = new Float64Array(rows);
-  const counts = new Map();
+  const places = new Map();
+  const counts = [];
+  const firsts = [];
+  const groups = new Uint32Array(rows);
+  let last = NaN;
+  let group = -1;
   for (let row = 0; row < rows; row += 1) {
     let id = 0;
-    for (let at = 0; at < parts.length; at += 1) {
-      id = id * sizes[at] + (parts[at] instanceof Words ? parts[at].codes[row] + 1 : parts[at][row]);
+    for (let at = 0; at < codes.length; at += 1) id = id * sizes[at] + codes[at][row] + 1;
+    // Rows of a group mostly follow each other.
+    if (id !== last) {
+      last = id;
+      group = places.get(id) ?? -1;
+      if (group < 0) {
+        group = firsts.length;
+        places.set(id, group);
+        firsts.push(row);
+        counts.push(0);
+      }
     }
-    ids[row] = id;
-    counts.set(id, (counts.get(id) ?? 0) + 1);
+    groups[row] = group;
+    counts[group] += 1;
   }
-  const places = new Map();
-  for (let row = 0; row < rows; row += 1) {
-    let group = groups.get(ids[row]);
-    if (!group) {
-      const key = Object.fromEntries(names.map((name, at) => [name, parts[at] instanceof Words ? parts[at].at(row) : parts[at][row]]));
-      group = { key, rows: new Uint32Array(counts.get(ids[row])) };
-      groups.set(ids[row], group);
-      places.set(ids[row], 0);
-    }
-    const place = places.get(ids[row]);
-    group.rows[place] = row;
-    places.set(ids[row], place + 1);
-  }
-  return [...groups.values()];
+  const found = counts.map((count) => new Uint32Array(count));
+  const filled = new Uint32Array(counts.length);
+  for (let row = 0; row < rows; row += 1) found[groups[row]][filled[groups[row]]++] = row;
+  const value = (part, row) => (part instanceof Words ? part.at(row) : part[row]);
+  return found.map((own, at) => ({
+    key: Object.fromEntries(names.map((name, place) => [name, value(parts[place], firsts[at])])),
+    rows: own,
+  }));
 }
 
 /** The values of some rows, each divided by `divisor`. */

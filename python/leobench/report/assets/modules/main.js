@@ -8,7 +8,7 @@ import { el, section } from "report/dom";
 import { count, time } from "report/format";
 import { GlobeSection } from "report/globe";
 import { command, downloads, repeat } from "report/scenario";
-import { toggle } from "report/theme";
+import { onTheme, toggle } from "report/theme";
 import { Range, Timeline } from "report/timeline";
 
 // Milliseconds between two looks at a folder that is being written.
@@ -16,6 +16,7 @@ const EVERY = 2000;
 
 const page = document.getElementById("page");
 let range = null;
+let timeline = null;
 
 /** Fills the page with a content. */
 async function show(content) {
@@ -28,17 +29,38 @@ async function show(content) {
   if (content.kind === "run" && finished.length) parts.push(section("summary", "Summary", verdict(finished[0].manifest.validity), cards(finished[0])));
   if (content.kind === "runs") parts.push(section("summary", "Summary", worst(finished), comparison(finished)));
   parts.push(...content.figures.map(figure), ...content.campaigns.map((each, number) => campaign(each, number, content.kind === "reproduction")));
-  const timeline = runs.length ? new Timeline(runs, tables, range) : null;
+  const drawn = timeline?.drawn() ?? null;
+  timeline = runs.length ? new Timeline(runs, tables, range, timeline) : null;
+  await timeline?.prepare(drawn?.size ? drawn : null);
   parts.push(timeline?.element);
   const globe = content.globe ? new GlobeSection(content.globe, live, range) : null;
   parts.push(globe?.element);
   if (content.kind === "run" && finished.length) parts.push(section("details", "Details", details(finished[0], zoom)));
   if (runs.length) parts.push(section("repeat", "Repeat it", runs.map(repeat), runs.map((run) => downloads(run, tables.get(run.id)))));
   parts.push(content.notes.length ? section("notes", "Notes", el("ul", {}, content.notes.map((note) => el("li", {}, note)))) : null);
+  const place = remembered();
   page.replaceChildren(navigation(parts), ...parts.filter(Boolean));
-  await timeline?.fill();
+  timeline?.place();
+  place.restore();
   globe?.watch();
   document.documentElement.dataset.ready = String(content.live?.version ?? "yes");
+}
+
+/** Where the reader is on the page, which parts are open, and what is chosen, to be restored after a change. */
+function remembered() {
+  const { scrollY } = window;
+  const open = [...page.querySelectorAll("details")].map((each) => each.open);
+  const chosen = [...page.querySelectorAll("select")].map((each) => each.value);
+  const restore = () => {
+    page.querySelectorAll("details").forEach((each, at) => (each.open = open[at] ?? each.open));
+    page.querySelectorAll("select").forEach((each, at) => {
+      if (!chosen[at] || each.value === chosen[at]) return;
+      each.value = chosen[at];
+      each.dispatchEvent(new Event("change"));
+    });
+    window.scrollTo(0, scrollY);
+  };
+  return { restore };
 }
 
 function ends({ runs }) {
@@ -120,6 +142,8 @@ async function watch() {
   }
 }
 
+onTheme(() => timeline?.rebuild());
+addEventListener("beforeprint", () => timeline?.all());
 const content = JSON.parse(document.getElementById("content").textContent);
 try {
   if (content === null) await watch();

@@ -3,13 +3,17 @@
 import { quote } from "report/chart";
 import { el, fileName, save } from "report/dom";
 
+// How the reader has sorted each table: a page that is watched is made again and again.
+const orders = new Map();
+
 /**
  * A table. Columns have `label` and `value(row)` (a number, a text, or null), which sorts and goes into the CSV;
  * `show(row)`, unless it is the value, is what the cell has: a text or an element.
  */
 export function table({ id, caption, columns, rows, onRow = null }) {
   const body = el("tbody");
-  const order = { column: null, down: false };
+  const order = orders.get(id) ?? { column: null, down: false };
+  orders.set(id, order);
   const heads = columns.map((column, at) => {
     const head = el("th", { scope: "col", class: column.number ? "number" : null });
     head.append(el("button", { type: "button", title: column.title ?? "Sort", onclick: () => sort(at) }, column.label));
@@ -22,10 +26,18 @@ export function table({ id, caption, columns, rows, onRow = null }) {
   const sort = (at) => {
     order.down = order.column === at ? !order.down : false;
     order.column = at;
+    arrange();
+  };
+  const arrange = () => {
+    const at = order.column;
+    if (at === null || at >= columns.length) {
+      fill(rows);
+      return;
+    }
     heads.forEach((head, place) => (place === at ? head.setAttribute("aria-sort", order.down ? "descending" : "ascending") : head.removeAttribute("aria-sort")));
     fill([...rows].sort((one, two) => (order.down ? -1 : 1) * compared(columns[at].value(one), columns[at].value(two), order.down)));
   };
-  fill(rows);
+  arrange();
   const csv = el("button", { type: "button", class: "quiet", title: "Save this table as CSV", onclick: () => save(fileName(`${id}.csv`), text(columns, rows), "text/csv") }, "CSV");
   return el(
     "div",

@@ -5,7 +5,6 @@ import { el, section } from "report/dom";
 import { time } from "report/format";
 import { handovers } from "report/lanes";
 import { Shown, panels } from "report/panels";
-import { onTheme } from "report/theme";
 
 /** The range of time that all panels show. */
 export class Range {
@@ -57,22 +56,23 @@ export class Range {
   }
 }
 
-// Pixels beyond the view within which panels are made.
+// Pixels beyond the view within which panels are made, and of a panel with its legend.
 const AHEAD = 300;
+const PANEL_HEIGHT = 225;
 
 /** The section with all panels. `chosen` are the runs shown, of which `all` can be. */
 export class Timeline {
-  constructor(runs, tables, range) {
+  /** `before` is the section that this one follows on a page that is watched. */
+  constructor(runs, tables, range, before = null) {
     this.runs = runs;
     this.tables = tables;
     this.range = range;
-    this.chosen = new Set(runs.slice(0, runs.length > 3 ? 2 : 3).map((run) => run.id));
+    const chosen = before?.labels() ?? runs.slice(0, runs.length > 3 ? 2 : 3).map((run) => run.label);
+    this.chosen = new Set(runs.filter((run) => chosen.includes(run.label)).map((run) => run.id));
     this.stack = el("div", { class: "stack" });
-    this.panels = [];
+    this.slots = [];
     this.element = section("series", "Over time", this.picker(), this.toolbar(), this.stack);
     range.listen(() => this.panels.forEach((panel) => panel.refresh()));
-    onTheme(() => this.rebuild());
-    addEventListener("beforeprint", () => this.all());
     new ResizeObserver(() => this.resized()).observe(this.stack);
   }
 
@@ -113,51 +113,60 @@ export class Timeline {
     );
   }
 
-  /** Makes the panels of the runs that are chosen; each reads its series when it comes near the view. */
+  /** Shows the runs that are chosen. */
   async fill() {
+    if (await this.prepare()) this.place();
+  }
+
+  /**
+   * Reads the series of the panels that are shown first; `place` then shows them all at once. False if the choice of
+   * runs has changed meanwhile. Further panels read their series when they come near the view.
+   */
+  async prepare(drawn = null) {
     const filling = (this.filling = Symbol("filling"));
     const picked = this.runs.filter((run) => this.chosen.has(run.id));
     const shown = picked.map((run, number) => new Shown(run, this.tables.get(run.id), number, picked.length));
     const changes = shown.length ? await handovers(shown[0]) : [];
-    if (filling !== this.filling) return;
+    const slots = panels(shown).map((definition) => new Slot(definition, this));
+    const first = Math.ceil(innerHeight / PANEL_HEIGHT);
+    await Promise.all(slots.filter(({ definition }, at) => (drawn ? drawn.has(definition.id) : at < first)).map((slot) => slot.read()));
+    if (filling !== this.filling) return false;
     this.range.handovers = changes;
-    this.panels = [];
-    const places = panels(shown).map((definition) => {
-      const place = el("div", { class: "placeholder", "data-for": definition.id });
-      place.make = () => this.make(definition, place, filling);
-      return place;
-    });
-    this.stack.replaceChildren(...places);
-    if (!places.length) this.stack.append(el("p", { class: "note" }, picked.length ? "No series were recorded." : "No run is chosen."));
-    const near = places.filter((place) => place.getBoundingClientRect().top < innerHeight + AHEAD);
-    await Promise.all(near.map((place) => place.make()));
-    const observer = new IntersectionObserver((seen) => seen.filter((each) => each.isIntersecting).forEach(({ target }) => {
-      observer.unobserve(target);
-      target.make();
-    }), { rootMargin: `${AHEAD}px` });
-    for (const place of places) if (place.isConnected) observer.observe(place);
+    this.slots = slots;
+    this.none = picked.length ? "No series were recorded." : "No run is chosen.";
+    return true;
   }
 
-  /** Puts a panel in its place, or nothing if there is nothing to show. */
-  async make(definition, place, filling) {
-    if (place.making) return place.making;
-    place.making = definition.load().then((found) => {
-      if (filling !== this.filling) return;
-      if (!found.length) {
-        place.remove();
-        return;
-      }
-      const panel = definition.lanes ? new Lanes(definition, found, this.range) : new Chart(definition, found, this.range);
-      this.panels.push(panel);
-      place.replaceWith(panel.element);
-      panel.rebuild();
-    });
-    return place.making;
+  /** Puts what was prepared into the page. */
+  place() {
+    this.observer?.disconnect();
+    this.stack.replaceChildren(...this.slots.filter((slot) => !slot.empty).map((slot) => slot.element));
+    if (!this.slots.length) this.stack.append(el("p", { class: "note" }, this.none));
+    this.rebuild();
+    this.observer = new IntersectionObserver((seen) => seen.filter((each) => each.isIntersecting).forEach(({ target }) => {
+      this.observer.unobserve(target);
+      this.slots.find((slot) => slot.element === target)?.open();
+    }), { rootMargin: `${AHEAD}px` });
+    for (const slot of this.slots) if (!slot.panel && !slot.empty) this.observer.observe(slot.element);
+  }
+
+  get panels() {
+    return this.slots.flatMap((slot) => slot.panel ?? []);
+  }
+
+  /** The ids of the panels that have been drawn. */
+  drawn() {
+    return new Set(this.panels.map((panel) => panel.id));
   }
 
   /** Makes all panels at once, for print. */
   async all() {
-    await Promise.all([...this.stack.querySelectorAll(".placeholder")].map((place) => place.make()));
+    await Promise.all(this.slots.map((slot) => slot.open()));
+  }
+
+  /** The labels of the runs that are chosen. */
+  labels() {
+    return this.runs.filter((run) => this.chosen.has(run.id)).map((run) => run.label);
   }
 
   rebuild() {
@@ -169,5 +178,39 @@ export class Timeline {
     if (width === this.width) return;
     this.width = width;
     this.rebuild();
+  }
+}
+
+/** The place of a panel: first a space of its size, then the panel, or nothing if there is nothing to show. */
+class Slot {
+  constructor(definition, timeline) {
+    this.definition = definition;
+    this.timeline = timeline;
+    this.element = el("div", { class: "placeholder", "data-for": definition.id });
+    this.panel = null;
+    this.empty = false;
+  }
+
+  /** Reads the series and makes the panel, which is not on the page yet. */
+  read() {
+    this.reading ??= this.definition.load().then((found) => {
+      this.empty = !found.length;
+      if (this.empty) return;
+      const Kind = this.definition.lanes ? Lanes : Chart;
+      this.panel = new Kind(this.definition, found, this.timeline.range);
+      this.placeholder = this.element;
+      this.element = this.panel.element;
+    });
+    return this.reading;
+  }
+
+  /** Reads the series and shows the panel in its place. */
+  async open() {
+    await this.read();
+    if (this.empty) this.element.remove();
+    else if (this.placeholder.isConnected) {
+      this.placeholder.replaceWith(this.element);
+      this.panel.rebuild();
+    }
   }
 }

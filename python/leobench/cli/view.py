@@ -1,0 +1,58 @@
+"""Serves the report of a folder that is being written, on this machine only, so that a run can be watched."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leobench.cli import options
+
+if TYPE_CHECKING:
+    import argparse
+
+NAME = "view"
+HELP = "watch a folder that is being written, in a browser"
+EXAMPLE = "leobench view results/starlink-hour-1 --open"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        "folder",
+        metavar="DIR",
+        type=Path,
+        help="folder of a run, a campaign or a reproduction, as given to --out; finished ones too",
+    )
+    parser.add_argument(
+        "--port", metavar="N", type=options.whole, default=0, help="port (default: a free one)"
+    )
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument(
+        "--without",
+        metavar="TABLE",
+        type=options.text,
+        action="append",
+        default=[],
+        help="table to leave out, such as packets, or globe; may be repeated",
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Prints the address and serves the page until it is interrupted."""
+    from leobench.report.server import Server
+    from leobench.report.watch import Watch
+
+    with Server(Watch(args.folder, args.without), args.port) as server:
+        print(server.address, flush=True)
+        if sys.stderr.isatty():
+            print("Only this machine can open it. Ctrl-C ends it; the run goes on.", file=sys.stderr)
+        if args.open:
+            import webbrowser
+
+            webbrowser.open(server.address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            return 0
+    return 0
