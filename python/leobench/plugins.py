@@ -148,6 +148,23 @@ def sources(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
     return {file: digest for name in modules for file, digest in _load(name, folder.absolute())[1].items()}
 
 
+def beside(resolved: Mapping[str, Any], folder: Path) -> list[str]:
+    """The Python files in a scenario's folder that it is run with, by their names relative to `folder`.
+
+    Raises:
+        PluginError: If a module cannot be imported.
+    """
+    folder = folder.absolute()
+    modules = sorted({name.partition(":")[0] for name in _named(resolved)})
+    own = [name for name in modules if _is_beside(name, folder)]
+    return sorted({file for name in own for file in _load(name, folder)[1]})
+
+
+def _is_beside(name: str, folder: Path) -> bool:
+    """Whether a module lies in a scenario's folder."""
+    return _Beside(folder).find_spec(name.partition(".")[0]) is not None
+
+
 def _named(resolved: Mapping[str, Any]) -> Iterator[str]:
     for flow in resolved["flows"].values():
         transport = flow["transport"]
@@ -163,12 +180,12 @@ _lock = threading.RLock()
 
 def _load(name: str, folder: Path) -> tuple[ModuleType, dict[str, str]]:
     """A module, and the SHA-256 of what it was read from by name."""
-    beside = _Beside(folder)
     try:
-        if beside.find_spec(name.partition(".")[0]) is not None:
+        if _is_beside(name, folder):
+            found = _Beside(folder)
             with _lock:
-                module = beside.load(name)
-            named = {file.relative_to(folder).as_posix(): each for file, each in beside.digests.items()}
+                module = found.load(name)
+            named = {file.relative_to(folder).as_posix(): each for file, each in found.digests.items()}
             return module, named
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:

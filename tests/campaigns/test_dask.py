@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import os
 import socket
+import subprocess
 import sys
-from typing import TYPE_CHECKING
+from concurrent.futures import Executor, Future
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -61,3 +65,84 @@ def test_without_dask_it_says_how_to_get_it(
         capsys.readouterr().err
         == "leobench: --executor dask: needs Dask: pip install -e '.[dask]' in leobench's checkout\n"
     )
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+def test_the_executor_of_a_client_of_ones_own_writes_the_same_bytes(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
+    file = campaigns.write(tmp_path)
+    leobench.sweep(file, tmp_path / "here", workers=1)
+    started = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with distributed.LocalCluster(**started) as local, distributed.Client(local) as client:
+        before = set(tmp_path.rglob("leobench-*"))
+        leobench.sweep(file, tmp_path / "there", client.get_executor())
+        assert set(tmp_path.rglob("leobench-*")) == before
+    assert campaigns.contents(tmp_path / "there") == campaigns.contents(tmp_path / "here")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+def test_a_worker_with_another_leobench_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
+    other = tmp_path / "site" / "leobench-9.9.9.dist-info"
+    other.mkdir(parents=True)
+    (other / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: leobench\nVersion: 9.9.9\n", encoding="utf-8"
+    )
+    file = campaigns.write(tmp_path)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as local,
+        distributed.Client(local) as client,
+    ):
+        address = local.scheduler_address
+        words = [sys.executable, "-m", "dask", "worker", address, "--no-nanny", "--no-dashboard"]
+        with subprocess.Popen(
+            [*words, "--local-directory", str(tmp_path)],
+            env=os.environ | {"PYTHONPATH": str(other.parent)},
+            stderr=subprocess.DEVNULL,
+        ) as worker:
+            client.wait_for_workers(1, timeout=60)
+            args = ["--executor", "dask", "--scheduler", address, "--out", str(tmp_path / "out")]
+            assert cli.main(["sweep", str(file), *args]) == 2
+            said = capsys.readouterr().err
+            with pytest.raises(leobench.InputError, match=r"has leobench 9\.9\.9"):
+                leobench.sweep(file, tmp_path / "out", client.get_executor())
+            worker.terminate()
+    version = leobench.__version__
+    told = f"has leobench 9.9.9; allowed: leobench {version} on every worker, as here\n"
+    assert said.startswith("leobench: worker tcp://127.0.0.1:")
+    assert said.endswith(told)
+    assert said.count("\n") == 1
+
+
+def test_a_worker_without_leobench_is_refused_and_one_that_is_gone_is_not() -> None:
+    class Told:
+        def __init__(self, **answers: object) -> None:
+            self.answers = answers
+
+        def run(self, *_: object, on_error: str) -> dict[str, object]:
+            assert on_error == "return"
+            return self.answers
+
+    gone = Told(one=leobench.__version__, two=OSError("connection refused"))
+    cluster.refuse_other_versions(cast("Any", gone))
+    lacking = Told(one=leobench.__version__, two=importlib.metadata.PackageNotFoundError("leobench"))
+    with pytest.raises(leobench.InputError, match="worker two has no leobench; allowed: leobench "):
+        cluster.refuse_other_versions(cast("Any", lacking))
+
+
+def test_runs_whose_workers_all_die_say_so(tmp_path: Path) -> None:
+    class KilledWorker(Exception):  # noqa: N818 (Dask's)
+        pass
+
+    class Dying(Executor):
+        def submit(self, *_: Any, **__: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            future.set_exception(KilledWorker("task-1", 3))
+            return future
+
+    with pytest.raises(
+        leobench.RunError, match="replicate 1: every worker that had this run died; if memory"
+    ):
+        leobench.sweep(campaigns.write(tmp_path), tmp_path / "out", Dying())

@@ -80,6 +80,18 @@ def fingerprint(resolved: Mapping[str, Any], folder: Path) -> str:
     return hashlib.sha256(json.dumps(described).encode()).hexdigest()
 
 
+def travelling(resolved: Mapping[str, Any], folder: Path) -> list[str]:
+    """The files of a resolved scenario that can be given to another machine, relative to `folder`.
+
+    Files with an absolute path are left out, and modules that are installed.
+
+    Raises:
+        PluginError: If a module cannot be imported.
+    """
+    names = [*_named(resolved, folder), *plugins.beside(resolved, folder)]
+    return [name for name in names if not Path(name).is_absolute()]
+
+
 def without_seed(resolved: Mapping[str, Any]) -> dict[str, Any]:
     """A resolved scenario as all replicates share it."""
     return {key: value for key, value in resolved.items() if key != "seed"}
@@ -91,10 +103,14 @@ def _relative(file: Path, campaign: Campaign) -> str:
 
 
 def _digests(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    sky = resolved.get("constellation") or {}
-    names = {*_file_names(resolved["links"]), *_file_names(sky), *_generated(sky, folder)}
-    named = {name: _sha256(folder / name) for name in sorted(names)}
+    named = {name: _sha256(folder / name) for name in _named(resolved, folder)}
     return {**named, **plugins.sources(resolved, folder)}
+
+
+def _named(resolved: Mapping[str, Any], folder: Path) -> list[str]:
+    """The names of the files that a resolved scenario reads, relative to `folder`, plug-ins aside."""
+    sky = resolved.get("constellation") or {}
+    return sorted({*_file_names(resolved["links"]), *_file_names(sky), *_generated(sky, folder)})
 
 
 def difference(stored: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench import manifest
-from leobench.campaign import dataset, metrics, processes, provenance, store, task
+from leobench.campaign import cluster, dataset, metrics, processes, provenance, store, task
 from leobench.campaign.result import CampaignResult, read_manifest
 from leobench.engine import REAL
 from leobench.errors import InputError, RunError, positive
@@ -113,7 +113,13 @@ def _run(
     left = sorted((run for run in plan if run.stem not in before), key=lambda run: run.replicate)
     try:
         progress(status)
-        with closing(outcomes(left, campaign.tables, executor, workers)) as finished:
+        client = cluster.client_of(executor)
+        found = (
+            outcomes(left, campaign.tables, executor, workers)
+            if client is None
+            else cluster.outcomes(client, campaign, left, campaign.tables)
+        )
+        with closing(found) as finished:
             for run, outcome in finished:
                 opened.write(run, outcome)
                 failed = status.failed + (outcome.error is not None)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 from concurrent.futures import BrokenExecutor, CancelledError
-from queue import SimpleQueue
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from leobench.campaign import metrics, provenance, spreads
@@ -14,7 +15,7 @@ from leobench.errors import InputError, RunError, ScenarioError
 from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
     from concurrent.futures import Executor, Future
 
     from leobench.campaign.plan import PlannedRun
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 # Runs that an executor has at a time: enough for any cluster, few enough to be held in memory.
 IN_FLIGHT = 4096
+
+# Seconds without a finished run after which an executor is looked at.
+IDLE_S = 5.0
 
 
 def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
@@ -73,7 +77,24 @@ def in_process(runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:
         yield run, outcome
 
 
-def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence[str]) -> Outcomes:
+@dataclass(frozen=True)
+class Call:
+    """How an executor is asked for a run.
+
+    Attributes:
+        function: Is called as `execute` is, with `more` after its arguments; `execute` itself unless given.
+        more: Its further arguments.
+        idle: Is called every few seconds in which no run finishes.
+    """
+
+    function: Callable[..., Outcome] | None = None
+    more: tuple[object, ...] = ()
+    idle: Callable[[], object] = lambda: None
+
+
+def on_executor(
+    executor: Executor, runs: Sequence[PlannedRun], tables: Sequence[str], call: Call | None = None
+) -> Outcomes:
     """Executes runs on an executor; yields them in the order in which they finish.
 
     Raises:
@@ -81,7 +102,7 @@ def on_executor(executor: Executor, runs: Sequence[PlannedRun], tables: Sequence
     """
     from leobench import _core
 
-    submitted = _Submitted(executor, tables, _core.__version__)
+    submitted = _Submitted(executor, tables, _core.__version__, call or Call())
     waiting = iter(runs)
     try:
         submitted.submit(itertools.islice(waiting, IN_FLIGHT))
@@ -115,10 +136,11 @@ class _Submitted:
         broken: Whether the executor accepts no more.
     """
 
-    def __init__(self, executor: Executor, tables: Sequence[str], version: str) -> None:
+    def __init__(self, executor: Executor, tables: Sequence[str], version: str, call: Call) -> None:
         self.futures: dict[Future[Outcome], PlannedRun] = {}
         self.broken = False
-        self._executor, self._rest = executor, (tables, version)
+        self._executor, self._rest = executor, (tables, version, *call.more)
+        self._function, self._idle = call.function or execute, call.idle
         self._finished: SimpleQueue[Future[Outcome]] = SimpleQueue()
 
     def submit(self, runs: Iterable[PlannedRun]) -> None:
@@ -127,7 +149,7 @@ class _Submitted:
             return
         try:
             for run in runs:
-                future = self._executor.submit(execute, run, *self._rest)
+                future = self._executor.submit(self._function, run, *self._rest)  # type: ignore[arg-type]
                 self.futures[future] = run
                 future.add_done_callback(self._finished.put)
         except BrokenExecutor:
@@ -135,11 +157,18 @@ class _Submitted:
 
     def next(self) -> tuple[PlannedRun, Future[Outcome]]:
         """Waits for a finished run and removes it, so that its tables can be freed once they are written."""
-        future = self._finished.get()
+        while True:
+            try:
+                future = self._finished.get(timeout=IDLE_S)
+                break
+            except Empty:
+                self._idle()
         return self.futures.pop(future), future
 
 
 def _run_error(run: PlannedRun, error: Exception) -> RunError:
     """An exception of a run as the error that ends its campaign."""
     text = str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}".rstrip(": ")
+    if type(error).__name__ == "KilledWorker":  # of Dask, which need not be there
+        text = "every worker that had this run died; if memory ran out, give workers more of it"
     return RunError(f"variant {run.variant}, replicate {run.replicate}: {text}")

@@ -57,7 +57,11 @@ def carry_out(campaign: Campaign, args: argparse.Namespace) -> int:
         from leobench.cli import dry_run
 
         return dry_run.show(campaign, target, args)
-    with CampaignProgress(target, quiet=args.quiet) as progress, _executor(args) as executor:
+    with (
+        CampaignProgress(target, quiet=args.quiet) as progress,
+        _executor(args) as executor,
+        terminal.warnings_on_lines(),
+    ):
         result = run_campaign(
             campaign,
             target,

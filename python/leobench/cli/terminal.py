@@ -38,6 +38,25 @@ def warn(text: str) -> None:
     print(f"leobench: warning: {on_one_line(text)}", file=sys.stderr)
 
 
+@contextmanager
+def warnings_on_lines() -> Iterator[None]:
+    """Prints leobench's own warnings of Python as `warn` does, each time; others as Python does."""
+    import warnings
+
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if category.__module__.startswith("leobench."):
+                warn(str(message))
+            else:
+                usual(message, category, *place, **more)
+
+        warnings.showwarning = show
+        warnings.filterwarnings("always", module="leobench")
+        yield
+
+
 def print_json(value: object) -> None:
     """Prints a value as JSON, with JSON's escapes for unprintable characters."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
