@@ -41,7 +41,6 @@ class Figure:
     scenario: str | None = None
     campaign: str | None = None
     tutorial: str | None = None
-    program: str | None = None
     needs: str | None = None
     minutes: int = 1
     pages: list[str] = field(default_factory=list)
@@ -55,14 +54,14 @@ class Figure:
         if self.tutorial:
             lines += [f"`{self.tutorial}.toml` of [the tutorial](tutorial/ten-minutes.md)", ""]
         lines += ["```console", *(f"$ {command}" for command in self.commands), "```", ""]
-        if self.program:
-            lines += [f"Then the Python program of [this page]({self.program}).", ""]
         if self.needs:
             lines += [f"It needs {self.needs}.", ""]
         lines += [f"![{self.title}](images/{self.image})"]
-        shown = [page for page in self.pages if page != self.program]
-        if shown:
-            lines += ["", "Explained in " + ", ".join(f"[{title(page)}]({page})" for page in shown) + "."]
+        if self.pages:
+            lines += [
+                "",
+                "Explained in " + ", ".join(f"[{title(page)}]({page})" for page in self.pages) + ".",
+            ]
         return "\n".join(lines) + "\n"
 
 
@@ -99,10 +98,6 @@ def draw(figure: Figure, folder: Path) -> Path:
         words = re.sub(r"^leobench ", f"{sys.executable} -m leobench ", command)
         words = re.sub(r"^python ", f"{sys.executable} ", words)
         subprocess.run(["/bin/bash", "-c", words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    if figure.program:
-        text = (DOCS / figure.program).read_text(encoding="utf-8")
-        (program,) = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-        subprocess.run([sys.executable, "-c", program], cwd=folder, check=True)
     return folder / figure.drawn
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -13,7 +14,9 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_site_is_built_and_searched() -> None:
-    subprocess.run(["make", "site"], cwd=ROOT, check=True, capture_output=True, timeout=600)
+    make = shutil.which("make")
+    assert make
+    subprocess.run([make, "site"], cwd=ROOT, check=True, capture_output=True, timeout=600)
     site = ROOT / "site"
     for page in (ROOT / "docs").rglob("*.md"):
         folder = site / page.relative_to(ROOT / "docs").with_suffix("")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -177,7 +178,6 @@ def test_the_guide_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for shown, transport in ((marked, "QUIC BBR"), (dropped, "TCP BBR")):
         of = {"queue": {"kind": "codel"}, "transport": transport_of(transport)}
         check(shown, [found[variant(load("queue-sizing"), of), LATE]])
-    (snippet,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    exec(snippet, {})  # noqa: S102
+    runpy.run_path(str(ROOT / "tools" / "figures" / "sizing_a_queue.py"))
     assert (tmp_path / "sizing-a-queue.png").stat().st_size > 10_000
