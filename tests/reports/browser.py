@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
+# Milliseconds that anything may take on a busy machine.
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
+
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 # Chromium's own sandbox needs user namespaces, which root in a container lacks; WebGL is drawn by software.
@@ -61,7 +65,7 @@ class Opened:
         self.page = page
         self.errors: list[str] = []
         self.wanted: list[str] = []
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", lambda said: self._said(said.type, said.text))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("request", lambda asked: self._asked(asked.url))
@@ -78,13 +82,13 @@ class Opened:
     def open(self, address: str | Path) -> Page:
         """Opens a file or an address, and waits until its first panels are drawn."""
         self.page.goto(address.as_uri() if isinstance(address, Path) else address)
-        self.page.wait_for_selector("html[data-ready]", timeout=60_000)
+        self.page.wait_for_selector("html[data-ready]", timeout=PATIENCE_MS)
         return self.page
 
     def draw_all(self) -> None:
         """Makes the panels below the view, too."""
         self.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        expect(self.page.locator(".placeholder")).to_have_count(0, timeout=60_000)
+        expect(self.page.locator(".placeholder")).to_have_count(0)
 
 
 def saved(page: Page, button: str) -> str:

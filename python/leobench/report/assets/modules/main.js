@@ -43,6 +43,7 @@ async function show(content) {
   timeline?.place();
   place.restore();
   globe?.watch();
+  performance.mark("ready");
   document.documentElement.dataset.ready = String(content.live?.version ?? "yes");
 }
 
