@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 LARGEST_FILE = 16_000_000
 # Entries of a folder among which similar names are looked for.
 _MOST_ENTRIES = 10_000
-# Folders of a checkout with the files that are shipped.
+# Folders of a checkout with the files that are shipped, and those that the package has them in.
 _SHIPPED = ("scenarios", "campaigns")
+_TEMPLATES = Path(__file__).parent / "templates"
 
 
 def read_toml(file: Path, text: str) -> dict[str, Any]:
@@ -104,7 +105,8 @@ def is_scenario(table: Mapping[str, object]) -> bool:
 def similar(file: Path) -> str:
     """The file that perhaps was meant by one that is not there: "; did you mean `scenarios/ka.toml`?".
 
-    It is looked for beside the file, and among the scenarios and campaigns that are shipped.
+    It is looked for beside the file, and among the scenarios and campaigns that are shipped. Outside a
+    checkout, these are templates to copy first.
     """
     checkout = Path(__file__).parents[2]
     shipped = [root / name for root in (Path(), checkout) for name in _SHIPPED]
@@ -112,7 +114,11 @@ def similar(file: Path) -> str:
     for found in itertools.chain.from_iterable(map(_inputs, [file.parent, *shipped])):
         named.setdefault(found.stem, found)  # those beside the file come first
     meant = nearest(file.stem, named)
-    return "" if meant is None else f"; did you mean `{named[meant]}`?"
+    if meant is not None:
+        return f"; did you mean `{named[meant]}`?"
+    templates = {found.stem: found for name in _SHIPPED for found in _inputs(_TEMPLATES / name)}
+    meant = nearest(file.stem, templates)
+    return "" if meant is None else f"; did you mean the template that `leobench new {meant}` copies?"
 
 
 def _inputs(folder: Path) -> Iterator[Path]:

@@ -11,9 +11,11 @@ from leobench.cli import (
     agree,
     check,
     compare,
+    completion,
     emulate,
     hypatia,
     list_kinds,
+    new,
     orbit,
     plot,
     qvis,
@@ -56,6 +58,7 @@ class Command(Protocol):
 
 COMMANDS: tuple[Command, ...] = (
     run,
+    new,
     check,
     orbit,
     hypatia,
@@ -73,6 +76,7 @@ COMMANDS: tuple[Command, ...] = (
     qvis,
     emulate,
     record,
+    completion,
 )
 
 _EXAMPLES = """\
@@ -155,7 +159,8 @@ def build_parser() -> argparse.ArgumentParser:
         parser.print_help(sys.stdout)
         return OK
 
-    parser.set_defaults(main=without_command)
+    # `completion` reads the commands off the parser.
+    parser.set_defaults(main=without_command, parser=parser)
     for command in COMMANDS:
         example = f"example:\n  {command.EXAMPLE}\n"
         added = commands.add_parser(
