@@ -15,13 +15,20 @@ from tests.support.quick import QUICK
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from playwright.sync_api import CDPSession
+
     from tests.reports.browser import Opened
 
-# Milliseconds from the request of the page to its drawn panels, the best of some attempts.
-LONGEST_MS, ATTEMPTS = 3_000, 3
+# Seconds of processor time, all threads of the page together, from request to drawn panels: on a machine that
+# does nothing else, no more time passes. A clock would count the tests that run beside this one, too.
+LONGEST_S = 3.0
 
 
-@pytest.mark.alone
+def spent_s(session: CDPSession) -> float:
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return next(float(each["value"]) for each in metrics if each["name"] == "ProcessTime")
+
+
 def test_a_million_rows_open_within_three_seconds(tmp_path: Path, opened: Opened) -> None:
     scenario = tmp_path / "long.toml"
     long = QUICK.replace('"2 s"', '"600 s"').replace("10 Mbps", "20 Mbps").replace("5 Mbps", "13.4 Mbps")
@@ -30,14 +37,14 @@ def test_a_million_rows_open_within_three_seconds(tmp_path: Path, opened: Opened
     (run,) = gather.gather([tmp_path / "long"]).runs
     assert run.tables["messages"].rows > 1_000_000
     file = report.write([tmp_path / "long"], tmp_path / "long.html")
-    times = []
-    for _ in range(ATTEMPTS):
-        page = opened.open(file)
-        assert page.locator('[data-panel="delay"]').count() == 1
-        times.append(page.evaluate("performance.getEntriesByName('ready')[0].startTime"))
+    session = opened.page.context.new_cdp_session(opened.page)
+    session.send("Performance.enable")
+    page = opened.open(file)
+    spent = spent_s(session)
+    assert page.locator('[data-panel="delay"]').count() == 1
     drawn = [value for value in columns(page, "delay")[1] if value is not None]
     # Few points are drawn, two for each pixel at most, and none of the extremes is missing.
     assert 1_000 < len(drawn) < 3_000
     delays = leobench.open(tmp_path / "long").summary["flows"][0]["delay_ms"]
     assert max(drawn) == pytest.approx(delays["max"] / 1e3, rel=0.01)
-    assert min(times) < LONGEST_MS, times
+    assert spent < LONGEST_S
