@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from leobench import InputError, cli, papers
+from leobench.campaign import Campaign
 from leobench.papers import Quick, khan2023
 
 if TYPE_CHECKING:
@@ -39,6 +41,18 @@ def test_runs_not_to_be_taken_at_face_value_are_told_of(
     text = (tmp_path / "out/fig4/claims.md").read_text(encoding="utf-8")
     assert f"\n\n## Warnings\n\n- {warning[warning.index(told) :]}\n\n## Claims\n\n" in text
     assert "1 variant of 1 run, with `duration` = 300 ms" in text
+
+
+@pytest.mark.parametrize("paper", papers.papers(), ids=lambda paper: paper.name)
+def test_no_title_names_a_value_that_a_quick_look_replaces(paper: papers.Paper) -> None:
+    for figure in paper.figures:
+        campaign = Campaign.load(figure.campaign)
+        (scenario,) = campaign.restricted([campaign.variants[0].name]).scenarios.values()
+        for place in figure.quick.overrides:
+            full: Any = scenario
+            for step in place.split("."):
+                full = full[step] if isinstance(full, dict) else None
+            assert full is None or not re.search(rf"\b{re.escape(str(full))}\b", figure.title), place
 
 
 def test_a_name_that_is_nearly_right() -> None:

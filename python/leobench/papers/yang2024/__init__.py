@@ -31,8 +31,8 @@ PAPER = Paper(
             measure=measures.of_series,
             measures=measures.SERIES,
         ),
-        _transfer("fig12", "Fig. 12: a file of 10 MB by bandwidth and spacing", figures.by_bandwidth),
-        _transfer("fig13", "Fig. 13: a file of 10 MB by propagation delay and spacing", figures.by_delay),
+        _transfer("fig12", "Fig. 12: a file by bandwidth and spacing", figures.by_bandwidth),
+        _transfer("fig13", "Fig. 13: a file by propagation delay and spacing", figures.by_delay),
     ),
     remarks=(
         Remark(
