@@ -294,7 +294,8 @@ def test_the_printed_line_makes_a_scenario(tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_guide(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "howto" / "recording.md").read_text(encoding="utf-8")
+    pages = [ROOT / "docs" / folder / "recording.md" for folder in ("howto", "reference")]
+    page = "".join(each.read_text(encoding="utf-8") for each in pages)
     (tmp_path / "pings.csv").write_text(page.split("```csv\n")[1].split("```")[0], encoding="utf-8")
     ended = leobench("record", "pings.csv", "--rate", "50", "--out", "roof.csv", cwd=tmp_path)
     first, *_, line = ended.stdout.splitlines()

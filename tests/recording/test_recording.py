@@ -1,4 +1,4 @@
-"""Measurements of other tools as channels. The rows follow by hand from docs/howto/recording.md."""
+"""Measurements of other tools as channels. The rows follow by hand from docs/reference/recording.md."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGE = (ROOT / "docs" / "explanation" / "statistics.md").read_text(encoding="utf-8")
+COVERAGE = (ROOT / "docs" / "reports" / "coverage.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -60,7 +61,7 @@ def test_the_example_of_a_campaign_pairs_what_had_the_same_seed(
 
 
 def test_the_table_of_coverage_is_the_measured_one() -> None:
-    rows = re.findall(r"^\| (normal|exponential|log-normal).* \| (\d+) \| (.*) \|$", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| (normal|exponential|log-normal).* \| (\d+) \| (.*) \|$", COVERAGE, re.MULTILINE)
     shown = {
         (method, int(n), law.replace("-", "")): cell
         for law, n, cells in rows

@@ -1,4 +1,4 @@
-"""The table of a `schedule` channel from probes and rates, by the rule of `docs/howto/recording.md`."""
+"""The table of a `schedule` channel from probes and rates, by the rule of `docs/reference/recording.md`."""
 
 from __future__ import annotations
 
