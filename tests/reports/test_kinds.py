@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -175,6 +176,27 @@ def test_a_report_over_the_size_names_what_to_leave_out() -> None:
         InputError, match=r"9,000,000 rows\); .* 8,000,000 rows; .*: --without messages, or report fewer runs"
     ):
         limits.check(Content("runs", "a", runs=[many, run_of(queues=10)]))
+
+
+def test_a_watched_page_leaves_the_largest_tables_out() -> None:
+    content = Content("run", "a", runs=[run_of(packets=40_000_000, queues=9_000_000, paths=10)])
+    trimmed = limits.trimmed(content)
+    assert list(trimmed.runs[0].tables) == ["queues", "paths"]
+    assert trimmed.runs[0].omitted == {"packets": 4_000_000}
+    assert "packets" in trimmed.notes[0]
+    assert limits.trimmed(trimmed) is trimmed
+
+
+def test_a_number_that_is_not_finite_is_refused(ka: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "nan"
+    shutil.copytree(ka, folder)
+    file = folder / "summary.json"
+    file.write_text(
+        file.read_text("utf-8").replace('"jitter_ms": ', '"jitter_ms": NaN, "was": ', 1), encoding="utf-8"
+    )
+    with pytest.raises(InputError, match="a number that is not finite"):
+        report.write([folder], tmp_path / "nan.html")
+    assert not (tmp_path / "nan.html").exists()
 
 
 def test_a_table_left_out_is_told(ka: Path) -> None:

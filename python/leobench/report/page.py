@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leobench.errors import InputError
+
 if TYPE_CHECKING:
     from leobench.report.content import Content
 
@@ -28,7 +30,11 @@ _WORTH = 0.9
 
 
 def report(content: Content) -> str:
-    """The page of a content, with everything in it."""
+    """The page of a content, with everything in it.
+
+    Raises:
+        InputError: If a summary holds a number that is not finite.
+    """
     blocks = [_data(f"table-{name}", table.data) for name, table in content.tables()]
     if content.globe is not None:
         blocks += [_data(f"part-{name}", (ASSETS / "vendor" / name).read_bytes()) for name in _GLOBE]
@@ -65,7 +71,10 @@ def _filled(
 
 def _json(value: object) -> str:
     """JSON that is safe in a script element: no character of it can end the element or open a comment."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError as error:
+        raise InputError(f"the results hold a number that is not finite ({error}); run them again") from error
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text

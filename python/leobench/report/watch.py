@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from leobench import running, unfinished
 from leobench.campaign.result import read_manifest
 from leobench.errors import InputError
-from leobench.report import campaigns, gather, prefix, reproductions, runs
+from leobench.report import campaigns, gather, limits, prefix, reproductions, runs
 from leobench.report.content import Content, Table
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Watch:
         Raises:
             InputError: If a finished result is damaged.
         """
-        content = self._now()
+        content = limits.trimmed(self._now())
         described = content.described()
         parts = [f"{name} {hashlib.sha256(table.data).hexdigest()}" for name, table in content.tables()]
         print_ = hashlib.sha256(json.dumps([described, parts], default=str).encode()).hexdigest()
@@ -186,8 +186,10 @@ def _version() -> str:
 
 
 def _table(file: Path, empty: prefix.Empty) -> Table | None:
-    """The rows so far of a table; `None` if there are none, or the file has just gone."""
+    """The rows so far of a table; `None` if there are none or too many, or the file has just gone."""
     try:
+        if file.stat().st_size > limits.LARGEST:
+            return None
         table = prefix.completed(file.read_bytes(), empty)
     except OSError:
         return None

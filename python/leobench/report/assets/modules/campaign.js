@@ -37,49 +37,58 @@ function drawing(described) {
   const choice = el("select", { "aria-label": "Metric" }, described.metrics.map((metric) => el("option", { value: metric.name }, metric.label)));
   const show = () => {
     const metric = described.metrics.find(({ name }) => name === choice.value);
-    place.replaceChildren(metric ? intervals(described, metric) : "");
+    place.replaceChildren(metric ? intervals(described, metric, place.clientWidth) : "");
   };
   choice.addEventListener("change", show);
+  let width = -1;
+  new ResizeObserver(() => {
+    if (place.clientWidth === width) return;
+    width = place.clientWidth;
+    show();
+  }).observe(place);
   show();
   return el("figure", { class: "panel" }, el("figcaption", {}, el("h3", {}, "Means and intervals of "), choice), place);
 }
 
+// Pixels of a row, and of a letter of its name.
 const ROW = 22;
-const LEFT = 0.36;
+const LETTER = 7.1;
 
-function intervals(described, metric) {
+function intervals(described, metric, room) {
   const rows = described.rows.map((row) => ({ name: shown(described, row), told: row.metrics[metric.name] }));
   const values = rows.flatMap(({ told }) => (told ? [told.low ?? told.mean, told.high ?? told.mean] : [])).filter(Number.isFinite);
   if (!values.length) return el("p", { class: "note" }, "No run has a value yet.");
   const most = Math.max(...values);
   const least = Math.min(0, ...values);
-  const width = 1000;
-  const x = (value) => width * (LEFT + (0.97 - LEFT) * ((value - least) / (most - least || 1)));
+  const width = Math.min(1000, Math.max(320, room));
+  const letters = Math.floor((0.45 * width) / LETTER);
+  const left = Math.min(letters, Math.max(...rows.map(({ name }) => name.length))) * LETTER + 12;
+  const x = (value) => left + (width - 24 - left) * ((value - least) / (most - least || 1));
   const [factor, unit] = scale(metric.unit, most);
-  const high = ROW * rows.length + 34;
-  const picture = svg("svg", { viewBox: `0 0 ${width} ${high}`, role: "img", "aria-label": `${metric.label} by variant` });
-  for (const at of ticks(least / factor, most / factor)) {
+  const high = ROW * rows.length + 38;
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${high}`, width, height: high, role: "img", "aria-label": `${metric.label} by variant` });
+  for (const at of ticks(least / factor, most / factor, (width - left) / 90)) {
     picture.append(
-      svg("line", { x1: x(at * factor), x2: x(at * factor), y1: 4, y2: high - 30, class: "grid" }),
-      svg("text", { x: x(at * factor), y: high - 16, class: "tick" }, String(at)),
+      svg("line", { x1: x(at * factor), x2: x(at * factor), y1: 4, y2: high - 34, class: "grid" }),
+      svg("text", { x: x(at * factor), y: high - 20, class: "tick" }, String(at)),
     );
   }
   rows.forEach(({ name, told }, at) => {
     const y = ROW * (at + 0.5) + 4;
-    picture.append(svg("text", { x: width * LEFT - 10, y: y + 4, class: "name" }, name.length > 52 ? `${name.slice(0, 51)}…` : name, svg("title", {}, name)));
+    picture.append(svg("text", { x: left - 10, y: y + 4, class: "name" }, name.length > letters ? `${name.slice(0, letters - 1)}…` : name, svg("title", {}, name)));
     if (!told || !Number.isFinite(told.mean)) return;
     const text = `${quantity(told.mean, metric.unit)}${told.low === null ? "" : ` (${quantity(told.low, metric.unit)} to ${quantity(told.high, metric.unit)})`}, ${plural(told.n, "run")}`;
     picture.append(svg("line", { x1: x(least), x2: x(told.mean), y1: y, y2: y, class: "bar" }, svg("title", {}, text)));
     if (told.low !== null) picture.append(svg("path", { d: `M${x(told.low)} ${y - 4}v8m0-4H${x(told.high)}m0-4v8`, class: "whisker" }, svg("title", {}, text)));
     picture.append(svg("circle", { cx: x(told.mean), cy: y, r: 4.5, class: "mean" }, svg("title", {}, text)));
   });
-  picture.append(svg("text", { x: x((least + most) / 2), y: high - 2, class: "tick" }, `${metric.label}${unit ? ` (${unit})` : ""}`));
+  picture.append(svg("text", { x: x((least + most) / 2), y: high - 5, class: "tick" }, `${metric.label}${unit ? ` (${unit})` : ""}`));
   return picture;
 }
 
 /** Round numbers between two values. */
-function ticks(low, high) {
-  const rough = (high - low || 1) / 6;
+function ticks(low, high, most) {
+  const rough = (high - low || 1) / Math.max(2, Math.min(6, most));
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough);
   const found = [];

@@ -41,12 +41,13 @@ export class GlobeSection {
     onTheme(() => this.dress());
   }
 
-  /** Opens the globe when it comes near the view. */
+  /** Opens the globe when it comes near the view, and lets it rest while it is out of view. */
   watch() {
-    new IntersectionObserver((seen, observer) => {
-      if (!seen.some((each) => each.isIntersecting)) return;
-      observer.disconnect();
-      this.open();
+    new IntersectionObserver((seen) => {
+      const near = seen[seen.length - 1].isIntersecting;
+      if (near) this.opening ??= this.open();
+      if (near) this.globe?.resumeAnimation();
+      else this.globe?.pauseAnimation();
     }, { rootMargin: "200px" }).observe(this.place);
   }
 
