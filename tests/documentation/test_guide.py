@@ -120,7 +120,7 @@ def test_commands_are_understood(page: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Options exist, and so do the scenarios and their places that `--set` names."""
     monkeypatch.chdir(ROOT)
     for words in commands(page):
-        if "*" in " ".join(words) or "$" in " ".join(words):
+        if "*" in " ".join(words) or "$" in " ".join(words) or words == ["--version"]:
             continue
         arguments = cli.build_parser().parse_args(words)
         scenario = getattr(arguments, "scenario", None)

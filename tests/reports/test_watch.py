@@ -69,8 +69,9 @@ class Held:
 
 
 @pytest.fixture
-def held(tmp_path: Path) -> Iterator[Held]:
-    """A run of a minute, held after more than 20 s of it."""
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    """A run of a minute, held after more than 20 s of it; it says how far it is at every call, however fast it is."""
+    monkeypatch.setattr(running, "_EVERY_S", 0.0)
     made = Held(tmp_path / "held", "60 s", 20.0)
     try:
         yield made

@@ -203,7 +203,7 @@ def _reached(tables: Mapping[str, Table], reached: float) -> float:
     import polars as pl
 
     last = [
-        float(pl.read_parquet(io.BytesIO(table.data), columns=["t_ns"])["t_ns"][-1]) / 1e9
+        float(pl.read_parquet(io.BytesIO(table.data), columns=["t_ns"], glob=False)["t_ns"][-1]) / 1e9
         for name, table in tables.items()
         if name in ("transport", "queues", "streams")
     ]
