@@ -3,7 +3,7 @@
 import { parquetMetadata, parquetRead } from "hyparquet";
 
 /** The bytes of a data element of the page. */
-export async function embedded(id) {
+async function embedded(id) {
   const element = document.getElementById(id);
   if (!element) throw new Error(`the page has no data ${id}`);
   const text = element.textContent;
@@ -49,7 +49,7 @@ class Words {
 }
 
 /** A table of a run. Columns are read when they are first asked for, and kept. */
-export class Table {
+class Table {
   constructor(name, rows, load) {
     this.name = name;
     this.rows = rows;

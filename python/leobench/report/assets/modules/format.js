@@ -40,7 +40,6 @@ export function quantity(value, unit) {
 
 export const rate = (bps) => quantity(bps, "bit/s");
 export const millis = (ms) => quantity(ms, "ms");
-export const bytes = (size) => quantity(size, "B");
 export const count = (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en"));
 export const share = (value) => (value === null || value === undefined ? "–" : `${number(100 * value)} %`);
 

@@ -1,7 +1,7 @@
 // Lanes: states of links as coloured stretches, and events as ticks, over the same time axis as the series.
 
 import { grouped, picked } from "report/data";
-import { before, sorted } from "report/series";
+import { sorted } from "report/series";
 
 const SECOND = 1e9;
 // Lanes of events beyond so many are left to the tables.
@@ -67,11 +67,6 @@ function lane(run, name, times, tone) {
   const present = times.filter((time) => time === time);
   const [ordered] = sorted(present, present);
   return { name: run.named(name), times: ordered, colour: tone };
-}
-
-/** How many of a lane's events are between two times. */
-export function within(lane, from, to) {
-  return before(lane.times, to + 1e-12) - before(lane.times, from);
 }
 
 /** The handovers of a run: when each begins and ends, and between which links or satellites. */

@@ -57,7 +57,7 @@ export function downloads(run, tables) {
 }
 
 /** A whole table as CSV. Integers are exact: nanoseconds of a run stay far below 2^53. */
-export async function csv(table) {
+async function csv(table) {
   const names = await table.names();
   const columns = await table.columns(...names);
   const lines = [names.map(quote).join(",")];
