@@ -184,6 +184,7 @@ def _machine() -> str:
 def partials(place: Path) -> list[Path]:
     """The unfinished results for a place, the newest last, whether or not their writers live."""
     found = []
+    place = place.resolve()  # a result may lie behind a link
     with suppress(OSError):
         for entry in place.parent.iterdir():
             name = _NAME.fullmatch(entry.name)

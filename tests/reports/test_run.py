@@ -5,13 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from playwright.sync_api import expect
 
 import leobench
+from leobench import report
 from tests.reports.browser import columns, saved
+from tests.support.quick import QUICK
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,6 +127,30 @@ def test_series_are_switched_by_the_legend(ka: Path, opened: Opened) -> None:
     assert any(value is not None for value in columns(page, "throughput")[-1])
     chip.click()
     assert all(value is None for value in columns(page, "throughput")[-1])
+
+
+def test_a_stream_is_shown_alone(tmp_path: Path, opened: Opened) -> None:
+    scenario = tmp_path / "two.toml"
+    scenario.write_text(QUICK + "streams = 2\n", encoding="utf-8")
+    leobench.run(scenario, out=tmp_path / "two")
+    page = opened.open(report.write([tmp_path / "two"], tmp_path / "two.html"))
+    row = page.locator("#table-of-streams tbody tr").nth(1)
+    row.click()
+    pressed = page.locator('[data-panel="delay"] .chip[aria-pressed="true"]')
+    expect(pressed).to_have_count(1)
+    assert pressed.inner_text() == "main, s2"
+    row.click()
+    expect(pressed).to_have_count(2)
+
+
+def test_a_run_without_flows_is_shown(ka: Path, tmp_path: Path, opened: Opened) -> None:
+    folder = tmp_path / "bare"
+    shutil.copytree(ka, folder)
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    (folder / "summary.json").write_text(json.dumps({**summary, "flows": [], "links": []}), encoding="utf-8")
+    page = opened.open(report.write([folder], tmp_path / "bare.html"))
+    opened.draw_all()
+    assert page.locator('[data-panel="queue"]').count() == 1
 
 
 def test_the_scenario_of_the_page_repeats_the_run(ka: Path, opened: Opened, tmp_path: Path) -> None:

@@ -50,5 +50,5 @@ def _beside(folders: list[Path]) -> Path:
     """Beside the folder, not within: what is within is leobench's to replace."""
     if len(folders) > 1:
         return Path("report.html")
-    folder = folders[0].absolute()
+    folder = folders[0] if folders[0].name not in ("", "..") else folders[0].resolve()
     return folder.with_name(f"{folder.name}.html") if folder.name else Path("report.html")

@@ -84,8 +84,8 @@ const named = (label, key, unit) => ({
 });
 const at = (row, key) => key.split(".").reduce((value, word) => value?.[word], row) ?? null;
 
-/** The tables of a run: flows, streams, paths, handovers, links, satellites. `zoom` shows a range of time. */
-export function details(run, zoom) {
+/** The tables of a run: flows, streams, paths, handovers, links, satellites. `zoom` shows a range of time, `only` a stream or a path. */
+export function details(run, zoom, only) {
   const { flows, links, satellites } = run.summary;
   const name = (key) => ({ label: key, value: (row) => row[key] });
   const made = [table({
@@ -100,7 +100,7 @@ export function details(run, zoom) {
   })];
   const streams = flows.flatMap((flow) => (flow.streams ?? []).map((stream) => ({ flow: flow.name, ...stream })));
   if (streams.length > flows.length) made.push(table({
-    id: "streams", caption: "Streams", rows: streams, columns: [
+    id: "streams", caption: "Streams (press a row to see it alone)", rows: streams, onRow: (row) => only(`${row.flow}, ${row.name}`), columns: [
       { label: "stream", value: (row) => `${row.flow}, ${row.name}` }, named("goodput", "goodput_bps", "bit/s"), named("messages", "messages"),
       named("not delivered", "undelivered_messages"), named("delay mean", "delay_ms.mean", "ms"), named("p50", "delay_ms.p50", "ms"),
       named("p95", "delay_ms.p95", "ms"), named("jitter", "jitter_ms", "ms"), ...(streams.some((row) => "late_messages" in row) ? [named("late", "late_messages")] : []),
@@ -108,7 +108,7 @@ export function details(run, zoom) {
   }));
   const paths = flows.flatMap((flow) => (flow.paths ?? []).map((path) => ({ flow: flow.name, ...path })));
   if (paths.length > flows.length) made.push(table({
-    id: "paths", caption: "Paths", rows: paths, columns: [
+    id: "paths", caption: "Paths (press a row to see it alone)", rows: paths, onRow: (row) => only(`${row.flow}, path ${row.path}`), columns: [
       { label: "path", value: (row) => `${row.flow}, path ${row.path}` }, named("smoothed RTT", "srtt_ms", "ms"), named("sent", "sent_bytes", "B"),
       named("sent packets", "sent_packets"), named("lost", "lost_packets"), named("reinjected", "reinjected_bytes", "B"),
       named("packet delay mean", "packet_delay_ms.mean", "ms"), named("p95", "packet_delay_ms.p95", "ms"), named("timeouts", "timeouts"),

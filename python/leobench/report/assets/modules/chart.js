@@ -149,18 +149,30 @@ export class Chart extends Panel {
   chip(each, at) {
     const value = el("output", {});
     const key = `${this.id} ${each.name}`;
-    each.off = switched.get(key) ?? Boolean(each.off);
+    each.usual = Boolean(each.off);
+    each.off = switched.get(key) ?? each.usual;
     this.values.push(value);
     const sample = el("span", { class: "sample" });
     each.sample = sample;
     const chip = el("button", { type: "button", class: "chip", "aria-pressed": String(!each.off), title: "Show or hide" }, sample, each.name, value);
+    each.turn = (off) => {
+      each.off = off;
+      switched.set(key, off);
+      chip.setAttribute("aria-pressed", String(!off));
+    };
     chip.addEventListener("click", () => {
-      each.off = !each.off;
-      switched.set(key, each.off);
-      chip.setAttribute("aria-pressed", String(!each.off));
+      each.turn(!each.off);
       this.rebuild();
     });
     return chip;
+  }
+
+  /** Shows only the series of a stream or a path, by its name, or all as usual; areas stay. */
+  only(name) {
+    const own = (each) => each.name === name || each.name.startsWith(`${name}:`);
+    const alone = name !== null && this.shown.some(own);
+    for (const each of this.shown) each.turn(alone && !each.area ? !own(each) : each.usual);
+    this.rebuild();
   }
 
   rebuild() {

@@ -35,7 +35,7 @@ async function show(content) {
   parts.push(timeline?.element);
   const globe = content.globe ? new GlobeSection(content.globe, live, range) : null;
   parts.push(globe?.element);
-  if (content.kind === "run" && finished.length) parts.push(section("details", "Details", details(finished[0], zoom)));
+  if (content.kind === "run" && finished.length) parts.push(section("details", "Details", details(finished[0], zoom, only)));
   if (runs.length) parts.push(section("repeat", "Repeat it", runs.map(repeat), runs.map((run) => downloads(run, tables.get(run.id)))));
   parts.push(content.notes.length ? section("notes", "Notes", el("ul", {}, content.notes.map((note) => el("li", {}, note)))) : null);
   const place = remembered();
@@ -77,6 +77,11 @@ function kept(old, end) {
 
 function zoom(from, to) {
   range.set(from, to);
+  document.getElementById("series")?.scrollIntoView();
+}
+
+async function only(name) {
+  await timeline.only(name);
   document.getElementById("series")?.scrollIntoView();
 }
 

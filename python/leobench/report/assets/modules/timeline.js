@@ -159,6 +159,13 @@ export class Timeline {
     return new Set(this.panels.map((panel) => panel.id));
   }
 
+  /** Shows only the series of a stream or a path in all charts that have some; the same name again shows all. */
+  async only(name) {
+    await this.all();
+    this.alone = this.alone === name ? null : name;
+    for (const panel of this.panels) panel.only?.(this.alone);
+  }
+
   /** Makes all panels at once, for print. */
   async all() {
     await Promise.all(this.slots.map((slot) => slot.open()));
