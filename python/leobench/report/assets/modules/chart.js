@@ -298,11 +298,11 @@ export class Lanes extends Panel {
     ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
-    for (const { from, to, text, colour: tone, closed } of lane.spans) {
+    for (const { from, to, text, colour: tone, alpha } of lane.spans) {
       const start = Math.max(plot.bbox.left, plot.valToPos(from, "x", true));
       const end = Math.min(plot.bbox.left + plot.bbox.width, plot.valToPos(to, "x", true));
       if (end <= start) continue;
-      ctx.globalAlpha = closed ? 1 : 0.32;
+      ctx.globalAlpha = alpha;
       ctx.fillStyle = colour(tone);
       ctx.fillRect(start, above, Math.max(end - start - 0.5, 1), high);
       ctx.globalAlpha = 1;
@@ -357,12 +357,12 @@ export class Lanes extends Panel {
 
 /** What the colours of states mean, if there are few. */
 function states(lanes) {
-  const tones = new Map(lanes.flatMap((lane) => lane.spans.map(({ text, colour: tone, closed }) => [text, [tone, closed]])));
+  const tones = new Map(lanes.flatMap((lane) => lane.spans.map(({ text, colour: tone, alpha }) => [text, [tone, alpha]])));
   if (tones.size > 6) return [];
-  return [...tones].map(([text, [tone, closed]]) => {
+  return [...tones].map(([text, [tone, alpha]]) => {
     const sample = el("span", { class: "swatch" });
     sample.style.background = colour(tone);
-    sample.style.opacity = closed ? 1 : 0.45;
+    sample.style.opacity = alpha;
     return el("span", { class: "chip still" }, sample, text);
   });
 }

@@ -6,8 +6,11 @@ import { sorted } from "report/series";
 const SECOND = 1e9;
 // Lanes of events beyond so many are left to the tables.
 const MOST_LANES = 14;
-// States by the rate that they have, from none to the highest: light enough for words upon them.
+// States of different rates are shades of blue, the darker the slower, as in the printed figures; others, such as
+// satellites, take turns in colours light enough for words upon them.
 const SHADES = ["sky", "blue", "green", "purple", "orange"];
+const [PALEST, DARKEST, PLAIN] = [0.1, 0.62, 0.32];
+const MOST_SHADES = 6;
 
 /** The states of the links of a run: satellites that serve, states of fading, outages. */
 export async function stateLanes(run) {
@@ -27,7 +30,7 @@ export async function stateLanes(run) {
 
 /** The times at which a link has the same state, each with a colour for its name. */
 function stretches(columns, rows, end) {
-  const places = new Map();
+  const rates = new Map();
   const spans = [];
   for (const row of rows) {
     const up = columns.up[row] !== 0;
@@ -36,10 +39,24 @@ function stretches(columns, rows, end) {
     if (last && last.text === text) continue;
     const from = columns.t_ns[row] / SECOND;
     if (last) last.to = from;
-    if (up && !places.has(text)) places.set(text, places.size);
-    spans.push({ from, to: end, text, colour: up ? SHADES[places.get(text) % SHADES.length] : "closed", closed: !up });
+    if (up && !rates.has(text)) rates.set(text, columns.rate_bps[row]);
+    spans.push({ from, to: end, text, closed: !up });
   }
+  const look = looks(rates);
+  for (const span of spans) Object.assign(span, span.closed ? { colour: "closed", alpha: 1 } : look.get(span.text));
   return spans.filter(({ from, to }) => to > from);
+}
+
+/** The colour of each state and how strong it is, by its rate. */
+function looks(rates) {
+  const states = [...rates.keys()];
+  const ordered = [...new Set(rates.values())].sort((one, two) => two - one);
+  const shaded = states.length <= MOST_SHADES && ordered.length === states.length && ordered.every(Number.isFinite);
+  return new Map(states.map((state, at) => {
+    if (!shaded) return [state, { colour: SHADES[at % SHADES.length], alpha: PLAIN }];
+    const rank = ordered.indexOf(rates.get(state)) / Math.max(1, states.length - 1);
+    return [state, { colour: "blue", alpha: PALEST + (DARKEST - PALEST) * rank }];
+  }));
 }
 
 /** The events of a run by kind, and its lost packets by cause. */
