@@ -1,8 +1,8 @@
 //! QUIC on the crate `noq-proto`, driven in virtual time.
 //!
-//! The stack is used as it is; what it lacks is added from outside: congestion control of ours ([`control`]), pacing,
-//! a decision per packet about which stream's bytes it carries ([`sender`]), reassembly without limits ([`receiver`]),
-//! and a look at what really passes ([`tap`]).
+//! The stack is used as it is; what it lacks is added from outside: congestion control of ours (`control`), pacing,
+//! a decision per packet about which stream's bytes it carries (`sender`), reassembly without limits (`receiver`),
+//! and a look at what really passes (`tap`).
 
 mod acks;
 mod bare;

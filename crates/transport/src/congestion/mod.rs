@@ -1,6 +1,6 @@
 //! Congestion control, shared by all transports: one controller per connection, which gets the path with every call. One
-//! file per algorithm, and one line here that registers it. [`per_path`] runs an algorithm on every path by itself,
-//! [`coupled`] on all paths together.
+//! file per algorithm, and one line here that registers it. `per_path` runs an algorithm on every path by itself,
+//! `coupled` on all paths together.
 
 mod careful_resume;
 mod coupled;

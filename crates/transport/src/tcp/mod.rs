@@ -1,8 +1,8 @@
 //! TCP in virtual time: an endpoint that follows Linux, on segments as structs.
 //!
-//! One end of a connection consists of a [`sender`], a [`receiver`] and the [`endpoint`] that converts between them and
+//! One end of a connection consists of a `sender`, a `receiver` and the `endpoint` that converts between them and
 //! segments. They use 64-bit offsets from the first byte after the SYN; only segments have sequence numbers
-//! ([`sequence`]). The application of one end sends; the other direction carries acknowledgements, a FIN and, with TLS,
+//! (`sequence`). The application of one end sends; the other direction carries acknowledgements, a FIN and, with TLS,
 //! the other half of the handshake.
 //!
 //! Differences between TCP and QUIC under the same congestion controller:

@@ -193,7 +193,7 @@ impl NetworkBuilder {
     }
 
     /// The endpoints of all flows send and receive on sockets outside: what they put into the network comes in through ports,
-    /// and what is for them leaves by ports. [`Network::wake`] polls them.
+    /// and what is for them leaves by ports. [`Network::wake`](super::Network::wake) polls them.
     pub fn ends_outside(&mut self) {
         self.ends_outside = true;
     }

@@ -2,7 +2,7 @@
 //!
 //! [`Observer::emit`] is the only way from the engine to results, and the methods below it name the subscribers of each event, in
 //! order: the ledger of a flow (messages), [`Losses`](super::losses::Losses) (packets by what their sender concluded), the
-//! [watch of handovers](super::handovers::HandoverWatch), the [watch of stalls](StallWatch), totals by cause, and the recorder.
+//! [watch of handovers](super::handovers::HandoverWatch), the [watch of stalls](super::stalls::StallWatch), totals by cause, and the recorder.
 //! The outcome of one subscriber may be an event for those behind it: the ledger turns reports into messages and delivered
 //! bytes, `Losses` turns drops and verdicts into rows.
 
