@@ -118,18 +118,29 @@ def test_a_worker_with_another_leobench_is_refused(
 
 def test_a_worker_without_leobench_is_refused_and_one_that_is_gone_is_not() -> None:
     class Told:
-        def __init__(self, **answers: object) -> None:
-            self.answers = answers
+        """A client whose workers answer this, one question after the other."""
+
+        def __init__(self, *answers: object) -> None:
+            self.answers = iter(answers)
 
         def run(self, *_: object, on_error: str) -> dict[str, object]:
             assert on_error == "return"
-            return self.answers
+            return {"one": next(self.answers)}
 
-    gone = Told(one=leobench.__version__, two=OSError("connection refused"))
-    cluster.refuse_other_versions(cast("Any", gone))
-    lacking = Told(one=leobench.__version__, two=importlib.metadata.PackageNotFoundError("leobench"))
-    with pytest.raises(leobench.InputError, match="worker two has no leobench; allowed: leobench "):
-        cluster.refuse_other_versions(cast("Any", lacking))
+    def refused(*answers: object) -> None:
+        cluster.refuse_other_versions(cast("Any", Told(*answers)))
+
+    version = leobench.__version__
+    refused(version, cluster._commit())
+    refused(version, None)
+    refused(OSError("connection refused"), OSError("connection refused"))
+    with pytest.raises(leobench.InputError, match="worker one has no leobench; allowed: leobench "):
+        refused(importlib.metadata.PackageNotFoundError("leobench"))
+    if cluster._commit() is not None:
+        with pytest.raises(
+            leobench.InputError, match="worker one has leobench of commit abc; allowed: commit"
+        ):
+            refused(version, "abc")
 
 
 def test_runs_whose_workers_all_die_say_so(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ process does. A run whose worker dies goes to another worker.
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import logging
 import re
@@ -99,7 +100,7 @@ def outcomes(
         warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
         sent = client.submit(_keep, bundle, pure=False)
     with client.get_executor(pure=False) as executor:  # type: ignore[no-untyped-call]
-        call = task.Call(execute_there, (sent,), _Idle(client))
+        call = task.Call(execute_there, (sent, _commit()), _Idle(client))
         yield from task.on_executor(executor, runs, tables, call)
 
 
@@ -121,15 +122,36 @@ def refuse_other_versions(client: Client) -> None:
         raise InputError(
             f"worker {worker} has {has}; allowed: leobench {_core.__version__} on every worker, as here"
         )
+    for worker, commit in sorted(client.run(_commit, on_error="return").items()):
+        if not isinstance(commit, BaseException):
+            _refuse_other_commit(commit, _commit(), f"worker {worker}")
 
 
-def execute_there(run: PlannedRun, tables: Sequence[str], version: str, bundle: Bundle) -> Outcome:
+def _refuse_other_commit(there: str | None, here: str | None, worker: str) -> None:
+    """Refuses a worker of another commit, as far as both are known."""
+    if there is not None and here is not None and there != here:
+        raise InputError(f"{worker} has leobench of commit {there}; allowed: commit {here}, as here")
+
+
+@functools.cache
+def _commit() -> str | None:
+    """The commit of this leobench, if it is known."""
+    from leobench import version
+
+    word = version.commit().partition(" ")[0].rstrip(",")
+    return None if word == "unknown" else word
+
+
+def execute_there(
+    run: PlannedRun, tables: Sequence[str], version: str, bundle: Bundle, commit: str | None
+) -> Outcome:
     """Executes a run on a worker, with the files of the bundle; messages have the paths of the campaign.
 
     Raises:
         InputError: As `task.execute`.
         RunError: If the files cannot be written.
     """
+    _refuse_other_commit(_commit(), commit, "a worker")
     folder = bundle.unpacked(_local_directory())
     try:
         outcome = task.execute(bundle.here(run, folder), tables, version)
