@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -66,6 +67,25 @@ def test_the_tables_of_a_run_have_the_columns_of_the_page(tmp_path: Path, quick:
     assert written
     assert {name: listed[name] for name in written} == written
     assert set(listed) - set(written) == {"spin"}
+
+
+def names(value: object) -> Iterator[str]:
+    """All keys of a summary, but those that are names of the scenario or causes."""
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            yield key
+            if key not in {"dropped_packets", "marked_packets"}:
+                yield from names(below)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for below in value:
+            yield from names(below)
+
+
+@pytest.mark.parametrize("scenario", ["web", "emergency", "multipath"])
+def test_the_page_of_metrics_has_every_key_of_a_summary(scenario: str, scenarios: Path) -> None:
+    result = leobench.run(scenarios / f"{scenario}.toml", overrides={"duration": "12 s"})
+    listed = set(re.findall(r"^\| `(\w+)`", page("summary.md"), re.MULTILINE))
+    assert set(names(result.summary)) - listed == set()
 
 
 def test_every_public_name_is_on_the_page_of_the_api() -> None:

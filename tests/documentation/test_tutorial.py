@@ -27,7 +27,6 @@ COMMANDS = [shlex.split(line) for line in re.findall(r"^\$ leobench (.*)$", PAGE
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which somebody has done the whole tutorial."""
     folder = tmp_path_factory.mktemp("tutorial")
-    (folder / "scenarios").symlink_to(ROOT / "scenarios")
     for name, block in FILES.items():
         (folder / f"{name}.toml").write_text(block, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:

@@ -14,6 +14,7 @@ from tools.reference.api import python_page
 from tools.reference.columns import ROOT, tables_page
 from tools.reference.commands import command_line_page
 from tools.reference.keys import MODELS
+from tools.reference.metrics import summary_page
 from tools.reference.models import models_page
 from tools.reference.scenario import scenario_page
 
@@ -26,5 +27,6 @@ PAGES: dict[str, Callable[[], str]] = {
     **{page: partial(models_page, page) for page in MODELS},
     "command-line.md": command_line_page,
     "python.md": python_page,
+    "summary.md": summary_page,
     "tables.md": tables_page,
 }
