@@ -1,4 +1,4 @@
-"""What the time after a handover is spent on: the figure of docs/reports/what-a-handover-costs.md.
+"""Parts of the time after a handover: the figure of docs/reports/what-a-handover-costs.md.
 
 Run it after the campaign `handover-cost`, beside its `results`.
 """
