@@ -1,8 +1,12 @@
-//! A histogram of integers with relative precision, for quantiles over any number of samples in flat memory.
+//! A histogram of integers: exact quantiles of small samples, and relative precision over any number of samples in flat memory.
 
 /// Buckets per octave: values below this are exact, larger ones fall into buckets of relative width 1 / 512.
 const SUB_BUCKETS: u64 = 512;
 const SUB_BITS: u32 = SUB_BUCKETS.trailing_zeros();
+
+/// Values up to which a histogram keeps each one. The 99th percentile of so many has ten values above it. They take 8 kB, as much
+/// as two octaves of buckets.
+pub const EXACT: u64 = 1_000;
 
 /// Statistics of values whose histogram is not kept: their mean and largest, and quantiles within 0.1 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,8 +23,9 @@ pub struct Digest {
     pub max: u64,
 }
 
-/// A log-linear histogram of `u64` values: quantiles within 0.1 %, mean and extremes exact.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A log-linear histogram of `u64` values: mean and extremes exact, and quantiles exact up to [`EXACT`] values, otherwise within
+/// 0.1 %.
+#[derive(Clone, Debug, Default)]
 pub struct LogHistogram {
     /// The first bucket that is counted, at the start of an octave: memory follows the spread of the values, not their size.
     first: usize,
@@ -29,7 +34,19 @@ pub struct LogHistogram {
     count: u64,
     sum: u128,
     max: u64,
+    /// All values in the order of their arrival, as long as there are at most [`EXACT`]; empty beyond that.
+    values: Vec<u64>,
 }
+
+impl PartialEq for LogHistogram {
+    /// Whether both have the same values, in whatever order they came.
+    fn eq(&self, other: &Self) -> bool {
+        let sums = |each: &Self| (each.first, each.count, each.sum, each.max);
+        sums(self) == sums(other) && self.counts == other.counts && self.sorted() == other.sorted()
+    }
+}
+
+impl Eq for LogHistogram {}
 
 impl LogHistogram {
     /// An empty histogram.
@@ -52,9 +69,21 @@ impl LogHistogram {
             self.reach(bucket, bucket);
         }
         self.counts[bucket - self.first] += times;
+        if self.count <= EXACT {
+            self.keep(value, times);
+        }
         self.count += times;
         self.sum += u128::from(value) * u128::from(times);
         self.max = self.max.max(value);
+    }
+
+    /// Keeps a value that comes so many times to a small sample, if it stays one.
+    fn keep(&mut self, value: u64, times: u64) {
+        if self.count + times > EXACT {
+            self.values = Vec::new();
+        } else {
+            self.values.extend(std::iter::repeat_n(value, times as usize));
+        }
     }
 
     /// Makes room for the buckets from `low` to `high`.
@@ -83,8 +112,11 @@ impl LogHistogram {
         let counts: Vec<u64> = counts.collect();
         let last = counts.iter().rposition(|count| *count > 0);
         let last = last.map_or(0, |place| middle_of(first + place));
+        let values = self.values.get(earlier.values.len()..).unwrap_or_default().to_vec();
+        let last = values.iter().max().copied().unwrap_or(last);
         let max = if self.max > earlier.max { self.max } else { last };
-        Self { first, counts, count: self.count - earlier.count, sum: self.sum - earlier.sum, max }
+        let (count, sum) = (self.count - earlier.count, self.sum - earlier.sum);
+        Self { first, counts, count, sum, max, values }
     }
 
     /// Counts all values of another histogram too.
@@ -95,6 +127,11 @@ impl LogHistogram {
             for (count, more) in counts.iter_mut().zip(&other.counts) {
                 *count += more;
             }
+        }
+        if self.is_exact() && other.is_exact() && self.count + other.count <= EXACT {
+            self.values.extend(&other.values);
+        } else {
+            self.values = Vec::new();
         }
         self.count += other.count;
         self.sum += other.sum;
@@ -123,9 +160,12 @@ impl LogHistogram {
     }
 
     /// The smallest value that at least a share `quantile` of the values do not exceed (inverse of the empirical
-    /// distribution, nearest rank), as the middle of its bucket; `None` if empty.
+    /// distribution, nearest rank), as the middle of its bucket where not every value is kept; `None` if empty.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let rank = ((quantile * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
+        if self.is_exact() {
+            return self.sorted().get(rank as usize - 1).copied();
+        }
         let mut seen = 0;
         for (bucket, count) in (self.first..).zip(&self.counts) {
             seen += count;
@@ -134,6 +174,20 @@ impl LogHistogram {
             }
         }
         None
+    }
+}
+
+impl LogHistogram {
+    /// Whether every value is kept.
+    fn is_exact(&self) -> bool {
+        self.values.len() as u64 == self.count
+    }
+
+    /// The values that are kept.
+    fn sorted(&self) -> Vec<u64> {
+        let mut values = self.values.clone();
+        values.sort_unstable();
+        values
     }
 }
 
@@ -174,6 +228,47 @@ mod tests {
     }
 
     #[test]
+    fn quantiles_of_small_samples_are_those_of_the_values() {
+        // Far above the width of a bucket, and in no order; the ranks by hand: 0.95 of 1,000 is the 950th.
+        let values = |count: u64| (0..count).map(move |index| 1_000_003 * (1 + index * 17 % count));
+        for count in [1, 10, 999, EXACT] {
+            let histogram = of(values(count));
+            for quantile in [0.01, 0.5, 0.95, 0.99, 1.0] {
+                let rank = ((quantile * count as f64).ceil() as u64).max(1);
+                assert_eq!(
+                    histogram.quantile(quantile),
+                    Some(1_000_003 * rank),
+                    "{quantile} of {count}"
+                );
+            }
+        }
+        let more = of(values(EXACT + 1));
+        assert!(more.values.is_empty(), "a large sample takes no more memory");
+        let (found, exact) = (more.quantile(0.5).unwrap(), 1_000_003 * 501);
+        assert_ne!(found, exact);
+        assert!(found.abs_diff(exact) < exact / 1_000, "{found}");
+    }
+
+    #[test]
+    fn small_samples_stay_exact_when_they_are_added_or_taken_apart() {
+        let (first, second) = (of([50_001, 70_001]), of([60_001, 90_001, 80_001]));
+        let mut both = first.clone();
+        both.add(&second);
+        assert_eq!(both.quantile(0.5), Some(70_001));
+        assert_eq!(both.since(&first), second);
+        assert_eq!(both.since(&first).max(), Some(90_001));
+        assert_eq!(of([90_001, 60_001, 80_001]).since(&of([90_001])).max(), Some(80_001));
+        both.record_times(40_001, EXACT);
+        assert_eq!(both.since(&second).count(), EXACT + 2);
+        let mut large = both.clone();
+        large.add(&first);
+        assert!(large.values.is_empty());
+        let mut grown = first.clone();
+        grown.add(&both);
+        assert_eq!((grown.values.len(), grown.count()), (0, EXACT + 7));
+    }
+
+    #[test]
     fn memory_follows_the_spread_of_the_values() {
         let octaves = |values: &[u64]| of(values.iter().copied()).counts.len() as u64 / SUB_BUCKETS;
         assert_eq!(octaves(&[40_000_000]), 0, "less than one");
@@ -181,7 +276,7 @@ mod tests {
         let orders = [[40_000_000, 3, 60_000_000_000], [60_000_000_000, 40_000_000, 3]];
         let [one, other] = orders.map(of);
         assert_eq!(one, other);
-        assert_eq!([0.3, 0.6].map(|share| other.quantile(share)), [Some(3), Some(40_009_728)]);
+        assert_eq!([0.3, 0.6].map(|share| other.quantile(share)), [Some(3), Some(40_000_000)]);
     }
 
     #[test]
@@ -211,7 +306,9 @@ mod tests {
         let since = histogram.since(&earlier);
         assert_eq!((since.count(), since.mean()), (3, Some(30_012.0 / 3.0)));
         assert_eq!(since.quantile(0.5), Some(6));
-        let max = since.max().unwrap() as f64;
+        assert_eq!(since.max(), Some(30_000));
+        histogram.record_times(1, EXACT);
+        let max = histogram.since(&earlier).max().unwrap() as f64;
         assert!((max / 30_000.0 - 1.0).abs() < 1e-3, "{max}");
     }
 }
