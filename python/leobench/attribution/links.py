@@ -71,7 +71,8 @@ def lossy(subject: Subject) -> list[str]:
         link = subject.scenario["links"][name]
         tables = (link, *(link[direction] for direction in _DIRECTIONS))
         steps = [step for table in tables for step in (table.get("channel") or {}).get("steps") or ()]
-        if any("loss" in table for table in (*tables, *steps)):
+        processes = [table["loss"]["kind"] for table in tables if "loss" in table]
+        if any(kind != "none" for kind in processes) or any("loss" in step for step in steps):
             found.append(f"`{name}`")
     return found
 

@@ -18,11 +18,17 @@ pub trait LossModel {
     fn is_random(&self) -> bool {
         true
     }
+
+    /// Whether it loses packets at all. The conformance tests check it.
+    fn is_lossy(&self) -> bool {
+        true
+    }
 }
 
 leobench_base::kinds! {
     /// The loss processes.
     pub enum LossSpec as dyn LossModel {
+        NoLoss(pub mod no_loss::NoLossSpec) = "none",
         Bernoulli(pub mod bernoulli::BernoulliSpec) = "bernoulli",
         GilbertElliott(pub mod gilbert_elliott::GilbertElliottSpec) = "gilbert_elliott",
         GilbertElliottTime(pub mod gilbert_elliott_time::GilbertElliottTimeSpec) = "gilbert_elliott_time",

@@ -132,9 +132,10 @@ impl LinkSpec {
         self.changes(direction).delay.unwrap_or(self.delay)
     }
 
-    /// Loss process in `direction`, if there is one besides the channel's.
+    /// Loss process in `direction`, if there is one besides the channel's that loses packets.
     pub fn loss(&self, direction: Direction) -> Option<&LossSpec> {
-        self.changes(direction).loss.as_ref().or(self.loss.as_ref())
+        let given = self.changes(direction).loss.as_ref().or(self.loss.as_ref());
+        given.filter(|loss| loss.model().is_lossy())
     }
 
     /// Medium access in `direction`, if packets do not leave at once.

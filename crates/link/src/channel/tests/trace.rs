@@ -171,6 +171,19 @@ fn delays_change_by_interval_and_wrap_with_the_trace() {
 }
 
 #[test]
+fn delays_are_exact_to_the_nanosecond() {
+    let folder = Folder::new("trace-delays");
+    folder.write("wire", "0\n100\n");
+    let lines = "31.25\n0.000001\n\"7.5\"\n12\n+.5\n3.\n3600000\n";
+    folder.write("delays", lines);
+    let spec: TraceSpec = read(r#"{"file": "wire", "delay_file": "delays"}"#).unwrap();
+    let mut channel = spec.build(&folder.context()).unwrap();
+    let found = (0..7).map(|line| channel.advance(ms(10 * line)).delay.as_nanos());
+    let expected = [31_250_000, 1, 7_500_000, 12_000_000, 500_000, 3_000_000, 3_600_000_000_000];
+    assert_eq!(found.collect::<Vec<u64>>(), expected);
+}
+
+#[test]
 fn a_random_start_shifts_opportunities_and_delays_together() {
     let spec = TraceSpec::example();
     let mut offsets = Vec::new();
@@ -238,7 +251,17 @@ fn files_that_are_no_traces_are_refused_by_file_and_line() {
     refused("x", b"1,2\n", "x, line 1: \"1,2\" is not a whole number of milliseconds");
     refused("x", "0".repeat(50_000_000).as_bytes(), "x, line 1: is too long");
     refused("delay", b"", "delay is empty");
-    refused("delay", b"1\n-5\n", "delay, line 2: \"-5\" is not a whole number of milliseconds");
+    for (text, problem) in [
+        ("-5", "\"-5\" is not a number of milliseconds"),
+        ("1e3", "\"1e3\" is not a number of milliseconds"),
+        (".", "\".\" is not a number of milliseconds"),
+        ("1.5 ms", "\"1.5 ms\" is not a number of milliseconds"),
+        ("0.0000001", "\"0.0000001\" is finer than a nanosecond"),
+        ("3600000.000001", "3600000.000001 is too large"),
+        ("99999999999999999999", "99999999999999999999 is too large"),
+    ] {
+        refused("delay", format!("1\n{text}\n").as_bytes(), &format!("delay, line 2: {problem}"));
+    }
     assert!(fault("x.gz", b"1\n2\n").problem.contains("cannot be read"));
     let missing: TraceSpec = read(r#"{"file": "nowhere"}"#).unwrap();
     let fault = missing.build(&folder.context()).err().unwrap();

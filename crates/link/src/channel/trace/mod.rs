@@ -2,9 +2,10 @@
 
 mod opportunities;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use leobench_base::spec::{Fault, UpTo, quoted};
+use leobench_base::spec::{Fault, UpTo, cut, quoted};
 use leobench_base::{Bytes, SimDuration};
 
 use super::csv::cells;
@@ -41,7 +42,7 @@ leobench_base::spec! {
     {
         /// File with one whole number of milliseconds per line, not decreasing.
         pub file: String,
-        /// File with one whole number of milliseconds per line: the one-way delay in each `delay_interval`.
+        /// File with one number of milliseconds per line, such as `31.25`: the one-way delay in each `delay_interval`.
         pub delay_file: Option<String>,
         /// Time that each line of `delay_file` holds; the last one holds until the trace starts again.
         pub delay_interval: SimDuration = SimDuration::from_millis(10),
@@ -107,13 +108,13 @@ impl TraceSpec {
         opportunities: Opportunities,
     ) -> Result<Vec<(SimDuration, ChannelState)>, Fault> {
         let delays = match &self.delay_file {
-            Some(name) => lines_of(context, "delay_file", name, LONGEST_DELAY_MS)?,
-            None => vec![0],
+            Some(name) => delays_of(context, name)?,
+            None => vec![SimDuration::ZERO],
         };
         let opportunities = Arc::new(opportunities);
-        let state = |delay_ms| ChannelState {
+        let state = |delay| ChannelState {
             service: Service::Opportunities(Arc::clone(&opportunities)),
-            delay: SimDuration::from_millis(delay_ms),
+            delay,
             loss: 0.0,
             up: true,
             label: "trace".into(),
@@ -125,7 +126,8 @@ impl TraceSpec {
 
 /// The times of a trace's opportunities, in milliseconds.
 fn opportunities_of(context: &ChannelContext, name: &str) -> Result<Vec<u64>, Fault> {
-    let millis = lines_of(context, "file", name, LONGEST_MS)?;
+    const ALLOWED: &str = "one whole number of milliseconds per line";
+    let millis = lines_of(context, "file", name, ALLOWED, millis)?;
     if let Some(index) = (1..millis.len()).find(|index| millis[*index] < millis[index - 1]) {
         let problem = format!("{} comes after {}", millis[index], millis[index - 1]);
         return Err(bad_line("file", name, index + 1, problem, "times that do not decrease"));
@@ -137,42 +139,74 @@ fn opportunities_of(context: &ChannelContext, name: &str) -> Result<Vec<u64>, Fa
     Ok(millis)
 }
 
-/// The whole numbers of milliseconds on the lines of a file, at least one.
-fn lines_of(
+/// The delays in a file.
+fn delays_of(context: &ChannelContext, name: &str) -> Result<Vec<SimDuration>, Fault> {
+    const ALLOWED: &str =
+        "one number of milliseconds per line, to a nanosecond at most, such as 31.25";
+    lines_of(context, "delay_file", name, ALLOWED, delay)
+}
+
+/// What is on the lines of a file, at least one.
+fn lines_of<T>(
     context: &ChannelContext,
     field: &str,
     name: &str,
-    most_ms: u64,
-) -> Result<Vec<u64>, Fault> {
-    const ALLOWED: &str = "one whole number of milliseconds per line";
-    let mut numbers = Vec::new();
+    allowed: &str,
+    parse: fn(&str) -> Result<T, String>,
+) -> Result<Vec<T>, Fault> {
+    let mut found = Vec::new();
     each_line(context, field, name, |number, line| {
-        let millis = millis(line, most_ms);
-        numbers.push(millis.map_err(|problem| bad_line(field, name, number, problem, ALLOWED))?);
+        let text = unquoted(line);
+        let read = parse(&text);
+        found.push(read.map_err(|problem| bad_line(field, name, number, problem, allowed))?);
         Ok(())
     })?;
-    if numbers.is_empty() { Err(empty(field, name, ALLOWED)) } else { Ok(numbers) }
+    if found.is_empty() { Err(empty(field, name, allowed)) } else { Ok(found) }
 }
 
 /// A year, far beyond any recording, so that no sum of times overflows.
 const LONGEST_MS: u64 = 366 * 24 * 3_600 * (1_000_000_000 / NANOS_PER_MILLI);
 
-/// The longest delay, that of links in scenarios.
-const LONGEST_DELAY_MS: u64 = UpTo::DELAY.0.as_nanos() / NANOS_PER_MILLI;
+/// Digits of a millisecond after the point: nanoseconds.
+const DECIMALS: usize = 6;
 
-/// The whole number of milliseconds on a line, which may be in quotes; otherwise what is wrong with it.
-fn millis(line: &str, most_ms: u64) -> Result<u64, String> {
+/// The text of a line, which may be in quotes.
+fn unquoted(line: &str) -> Cow<'_, str> {
     let text = line.trim();
-    let number = match text.parse() {
-        Ok(number) => Some(number),
-        Err(_) => match cells(text).as_deref() {
-            Ok([cell]) => cell.parse().ok(),
-            _ => None,
-        },
-    };
-    match number {
-        Some(millis) if millis <= most_ms => Ok(millis),
-        Some(millis) => Err(format!("{millis} is too large")),
-        None => Err(format!("{} is not a whole number of milliseconds", quoted(text))),
+    match cells(text).as_deref() {
+        Ok([Cow::Owned(cell)]) => Cow::Owned(cell.clone()),
+        _ => Cow::Borrowed(text),
     }
+}
+
+/// The whole number of milliseconds of a text; otherwise what is wrong with it.
+fn millis(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(millis) if millis <= LONGEST_MS => Ok(millis),
+        Ok(millis) => Err(format!("{millis} is too large")),
+        Err(_) => Err(format!("{} is not a whole number of milliseconds", quoted(text))),
+    }
+}
+
+/// The delay of a text in milliseconds, exactly; otherwise what is wrong with it. The longest is that of links in scenarios.
+fn delay(text: &str) -> Result<SimDuration, String> {
+    let no_number = || format!("{} is not a number of milliseconds", quoted(text));
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_digits = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    let whole_digits = whole.strip_prefix('+').unwrap_or(whole);
+    if !is_digits(whole_digits)
+        || !is_digits(fraction)
+        || (whole_digits.len() + fraction.len()) == 0
+    {
+        return Err(no_number());
+    }
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.len() > DECIMALS {
+        return Err(format!("{} is finer than a nanosecond", quoted(text)));
+    }
+    let too_large = || format!("{} is too large", cut(text));
+    let nanos =
+        format!("0{whole_digits}{fraction:0<DECIMALS$}").parse().map_err(|_| too_large())?;
+    let delay = SimDuration::from_nanos(nanos);
+    if delay > UpTo::DELAY.0 { Err(too_large()) } else { Ok(delay) }
 }
