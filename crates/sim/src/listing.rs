@@ -70,13 +70,13 @@ listed! {
 #[error(
     "{given}: no such kind; allowed: {}{}",
     kinds().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", "),
-    .nearest.map_or(String::new(), |kind| format!("; did you mean `{kind}`?"))
+    .nearest.as_ref().map_or(String::new(), |kind| format!("; did you mean `{kind}`?"))
 )]
 pub struct UnknownKind {
     /// The name given.
     pub given: String,
-    /// The name most like it.
-    pub nearest: Option<&'static str>,
+    /// What was perhaps meant: a kind, or a kind and the name of a thing.
+    pub nearest: Option<String>,
 }
 
 /// The kinds of things there are.
@@ -108,11 +108,35 @@ pub fn schema(kind: &str) -> Result<(&'static str, Schema), UnknownKind> {
     find(kind).map(|kind| (kind.key, (kind.schema)()))
 }
 
+/// Other words for kinds, by which somebody may look for them.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("controllers", "congestion"),
+    ("congestion_controllers", "congestion"),
+    ("congestion_control", "congestion"),
+    ("managers", "path_managers"),
+    ("stream_schedulers", "schedulers"),
+    ("disciplines", "queues"),
+    ("constellations", "satellites"),
+    ("traffic", "sources"),
+];
+
 fn find(name: &str) -> Result<&'static Kind, UnknownKind> {
-    KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| UnknownKind {
-        given: name.to_owned(),
-        nearest: nearest(name, &kinds().collect::<Vec<_>>()),
-    })
+    KINDS
+        .iter()
+        .find(|kind| kind.name == name)
+        .ok_or_else(|| UnknownKind { given: name.to_owned(), nearest: meant(name) })
+}
+
+/// The kind that was perhaps meant by a word: one that has a thing of exactly this name, or one that is spelt alike.
+fn meant(word: &str) -> Option<String> {
+    let owner = KINDS.iter().find(|kind| (kind.summaries)().iter().any(|(name, _)| *name == word));
+    if let Some(kind) = owner {
+        return Some(format!("{} {word}", kind.name));
+    }
+    let words: Vec<_> = SYNONYMS.iter().map(|(other, _)| *other).chain(kinds()).collect();
+    let near = nearest(word, &words)?;
+    let synonym = SYNONYMS.iter().find(|(other, _)| *other == near);
+    Some(synonym.map_or(near, |(_, kind)| *kind).to_owned())
 }
 
 /// Returns the parameters of each state of the LMS channel under this preset; empty if there is no such preset.
@@ -129,6 +153,21 @@ mod tests {
 
     use super::*;
     use crate::scenario::Scenario;
+
+    #[test]
+    fn other_words_for_kinds_and_names_of_things_lead_to_kinds() {
+        for (word, kind) in [
+            ("channel", "channels"),
+            ("controllers", "congestion"),
+            ("controler", "congestion"),
+            ("cubic", "congestion cubic"),
+            ("constellation", "satellites"),
+        ] {
+            assert_eq!(entries(word).unwrap_err().nearest.as_deref(), Some(kind), "{word}");
+        }
+        assert_eq!(entries("zebra crossing").unwrap_err().nearest, None);
+        assert!(SYNONYMS.iter().all(|(_, kind)| kinds().any(|known| known == *kind)));
+    }
 
     #[test]
     fn every_kind_lists_names_with_summaries() {

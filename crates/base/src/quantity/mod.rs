@@ -194,6 +194,14 @@ quantity!(
 );
 
 quantity!(
+    /// The standard deviation of a level. Beyond 30 dB, a level says nothing: fades by rain in the Ka band have a few dB.
+    LevelError.db,
+    |db| (0.0..=30.0).contains(&db),
+    r#"decibels from 0 to 30, such as "1.5 dB""#,
+    ["dB": 1.0]
+);
+
+quantity!(
     /// A level in decibels that may be negative.
     Level.db,
     |db| (-300.0..=300.0).contains(&db),

@@ -15,7 +15,6 @@ const PRODUCTS: &[(&str, u64)] = &[("BDP", 1_000_000)];
 const MOST_PACKETS: (u64, &str) = (1_000_000_000_000, "1000000000000 packets");
 const MOST_PRODUCTS: (u64, &str) = (1_000_000_000_000, "1000000 BDP");
 
-const EXAMPLES: &str = r#""15 packets", "30 kB", "1.5 BDP", "100 ms", "unlimited", or a table with `bdp` or `time` and a `link`"#;
 const KEYS: [&str; 3] = ["bdp", "time", "link"];
 
 /// The capacity of a queue.
@@ -46,6 +45,13 @@ pub enum Span {
 }
 
 impl Limit {
+    /// The limits that a queue in front of a link may have, for messages.
+    pub const ALLOWED: &str = r#""15 packets", "30 kB", "1.5 BDP", "100 ms", "unlimited", or a table with `bdp` or `time` and a `link`"#;
+
+    /// Those that the queue of a satellite may have, whose packets have the rates of several links.
+    pub const OF_SATELLITES: &str =
+        r#""15 packets", "30 kB", "unlimited", or a table with `bdp` or `time` and a `link`"#;
+
     /// Whether it is a number of nothing.
     pub fn is_zero(&self) -> bool {
         match self {
@@ -118,7 +124,7 @@ impl Spec for Limit {
         let pattern = r"^\s*(unlimited|[0-9._]+\s*(packets?|BDP|B|kB|MB|GB|KiB|MiB|GiB|ns|us|µs|ms|s|min|h))\s*$";
         let mut time = SimDuration::schema();
         time["description"] = json!("Time in which the link carries the bytes at its mean rate.");
-        json!({"title": EXAMPLES, "oneOf": [
+        json!({"title": Self::ALLOWED, "oneOf": [
             {"type": "string", "pattern": pattern},
             {"type": "object", "additionalProperties": false, "required": [], "properties": {
                 "bdp": {
@@ -139,14 +145,18 @@ impl Spec for Limit {
             Value::String(text) => text,
             Value::Table(table) => return Self::from_table(table, value, at),
             Value::Integer(_) | Value::Float(_) => {
-                return Err(at.error(value, "is a bare number without a unit").allowed(EXAMPLES));
+                return Err(at
+                    .error(value, "is a bare number without a unit")
+                    .allowed(Self::ALLOWED));
             }
             other => {
-                return Err(at.error(other, format!("is {}", other.type_name())).allowed(EXAMPLES));
+                return Err(at
+                    .error(other, format!("is {}", other.type_name()))
+                    .allowed(Self::ALLOWED));
             }
         };
         Self::parse(text).map_err(|(problem, nearest)| {
-            let mut error = at.error(value, problem).allowed(EXAMPLES);
+            let mut error = at.error(value, problem).allowed(Self::ALLOWED);
             error.nearest = nearest;
             error
         })

@@ -8,7 +8,7 @@ use leobench_base::spec::{At, Spec, SpecError, Value};
 use leobench_transport::Plugins;
 
 use super::syntax::{LARGEST_FILE, Syntax, SyntaxError};
-use super::{FlowUse, check, hints, overrides};
+use super::{FlowUse, check, expand, hints, overrides};
 use crate::scenario::{Scenario, ScenarioSpec};
 
 /// The text of a scenario and where it comes from.
@@ -148,7 +148,12 @@ fn read(
     for (place, text) in overrides {
         overrides::apply(tree, place, text).map_err(|error| hints::absent(error, tree))?;
     }
-    let spec = ScenarioSpec::read(tree, &At::ROOT).map_err(|error| hints::added(error, tree))?;
+    let mut spec =
+        ScenarioSpec::read(tree, &At::ROOT).map_err(|error| hints::added(error, tree))?;
+    if spec.flows.iter().any(|(_, flow)| flow.count.is_some()) {
+        expand::all(tree)?;
+        spec = ScenarioSpec::read(tree, &At::ROOT).map_err(|error| hints::added(error, tree))?;
+    }
     let scenario = Scenario { spec, folder };
     check::check(&scenario, tree, plugins, flows)?;
     Ok(scenario)

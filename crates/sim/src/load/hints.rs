@@ -1,6 +1,6 @@
 //! Hints for keys and classes that a scenario may have, but not where the file has them.
 
-use leobench_base::spec::{Schema, Spec, SpecError, Value};
+use leobench_base::spec::{Limit, Schema, Spec, SpecError, Value, json};
 use leobench_transport::plugin;
 
 use super::overrides::{child, steps};
@@ -9,8 +9,15 @@ use crate::scenario::ScenarioSpec;
 /// Keys of tables that have little in common.
 const ORDINARY: [&str; 2] = ["kind", "name"];
 
+/// The queue of satellites, whose limit may not depend on the rate of a link of its own.
+const OF_SATELLITES: &str = "constellation.satellite.queue";
+
 /// The error about a file, with a hint at where it could have said the same.
-pub(super) fn added(error: SpecError, tree: &Value) -> SpecError {
+pub(super) fn added(mut error: SpecError, tree: &Value) -> SpecError {
+    if error.place.starts_with(OF_SATELLITES) && error.allowed.as_deref() == Some(Limit::ALLOWED) {
+        error.allowed = Some(Limit::OF_SATELLITES.to_owned());
+        return error;
+    }
     let Some(steps) = steps(&error.place) else { return error };
     let schema = ScenarioSpec::schema();
     let [tables @ .., key] = &steps[..] else { return error };
@@ -53,6 +60,29 @@ pub(super) fn absent(error: SpecError, tree: &Value) -> SpecError {
     let nearest =
         found.map(|found| rest.iter().fold(found, |place, step| format!("{place}.{step}")));
     SpecError { nearest, ..error }
+}
+
+/// The first of `steps` that the scenario is without, if it and all that follow it but the last are tables that it could have.
+pub(super) fn absent_tables(steps: &[&str], tree: &Value) -> Option<usize> {
+    let [tables @ .., _] = steps else { return None };
+    if tables.iter().try_fold(tree, |here, step| child(here, step)).is_some() {
+        return None;
+    }
+    let schema = ScenarioSpec::schema();
+    let mut place = Place { schemas: options(&schema, Some(tree)), value: Some(tree) };
+    let mut first = None;
+    for (depth, step) in tables.iter().enumerate() {
+        let is_optional = place.has_optional(step);
+        place = place.child(step);
+        if place.value.is_none() {
+            first.get_or_insert(depth);
+            let is_table = place.schemas.iter().any(|schema| schema["properties"].is_object());
+            if !is_optional || !is_table {
+                return None;
+            }
+        }
+    }
+    first
 }
 
 /// The place of the key that `steps` end in, if the scenario has none here but one near. A key that is spelt like
@@ -138,6 +168,12 @@ impl<'a> Place<'a> {
 
     fn has(&self, key: &str) -> bool {
         self.schemas.iter().any(|schema| schema["properties"].get(key).is_some())
+    }
+
+    /// Whether a table here may have `key`, and is without it unless it is given.
+    fn has_optional(&self, key: &str) -> bool {
+        let mut found = self.schemas.iter().filter_map(|schema| schema["properties"].get(key));
+        found.any(|schema| schema.get("default").is_none_or(|default| *default == json!({})))
     }
 
     /// The first table here that may have `key`, of all or of those that the file gives.

@@ -1,11 +1,12 @@
 //! From a file to a scenario.
 //!
 //! A file in TOML or JSON is parsed into a tree of values (`syntax`), `--set` overrides are applied to the tree
-//! (`overrides`), the tree is read into a [`ScenarioSpec`](crate::scenario::ScenarioSpec), and values that have to fit each
+//! (`overrides`), flows with a `count` become as many (`expand`), the tree is read into a [`ScenarioSpec`](crate::scenario::ScenarioSpec), and values that have to fit each
 //! other are checked (`check`). Every error names the file, the place in it, the value, what is allowed, and the nearest valid
 //! word.
 
 mod check;
+mod expand;
 mod file;
 mod hints;
 mod overrides;

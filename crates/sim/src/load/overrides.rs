@@ -2,14 +2,15 @@
 
 use leobench_base::spec::{At, Spec, SpecError, Table, Value};
 
-use super::Syntax;
+use super::{Syntax, expand, hints};
 use crate::scenario::ScenarioSpec;
 
 /// Puts what `text` says at `place` in `tree`.
 ///
 /// Names in `place` are divided by dots, numbers of an array's values likewise or in brackets. A word that stands for
 /// a table of its kind (`queue = "fifo"`) becomes the table when something below it is meant; a table that is left
-/// to its defaults is spelled out first. An empty text takes the value away.
+/// to its defaults is spelled out first, and one that the scenario is without, but could have, begins empty. An empty text takes the
+/// value away.
 ///
 /// # Errors
 /// If there is no such place, or nothing there to take away.
@@ -26,6 +27,8 @@ pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), Spe
         let allowed = "names separated by dots, such as `links.uplink.queue.limit`";
         return Err(error("is not a place in a scenario".into()).allowed(allowed));
     };
+    expand::named(tree, &steps);
+    let absent = if text.trim().is_empty() { None } else { hints::absent_tables(&steps, tree) };
     let defaults = ScenarioSpec::read(tree, &At::ROOT).ok().map(|spec| spec.write());
     let mut here = tree;
     let mut spelled = defaults.as_ref();
@@ -42,6 +45,12 @@ pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), Spe
             if table.remove(step).is_some() {
                 return Ok(());
             }
+        }
+        if absent.is_some_and(|first| first <= depth)
+            && spelled.is_none()
+            && let Value::Table(table) = here
+        {
+            table.insert(step, Value::Table(Table::new()));
         }
         here = enter(here, step, spelled).map_err(|words| {
             let words: Vec<_> = words.iter().map(String::as_str).collect();

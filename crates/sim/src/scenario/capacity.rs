@@ -64,7 +64,7 @@ fn resolve(
             "depends on the rate of a link, but a satellite's packets have those of several";
         return Err(fault(
             problem.to_owned(),
-            "a limit in packets or bytes, or one that names a link",
+            "a limit in packets or bytes, or one that names a link, such as `{ bdp = 1.5, link = \"NAME\" }`",
         ));
     };
     let Some((_, carrier)) = spec.links.iter().find(|(other, _)| other == carrying) else {

@@ -1,18 +1,15 @@
 //! The cross-layer store of a flow: what the link layer tells its sender of the access links of its paths.
 
-use leobench_base::quantity::Decibels;
+use leobench_base::quantity::LevelError;
 use leobench_base::spec::{Fault, UpTo};
 use leobench_base::{DirectionId, NodeId, RngTree, SimDuration, SimTime};
 use leobench_quic::{MultipathSpec, QuicSpec};
 use typed_index_collections::TiVec;
 
-use super::flow::check_times;
+use super::flow::{HORIZON, check_times};
 use super::{FlowSpec, ScenarioSpec, TransportSpec};
 use crate::routes::Edge;
 use crate::topology::AccessConfig;
-
-/// Beyond this, a ratio says nothing: fades by rain in the Ka band have a standard deviation of a few dB.
-const LARGEST_ERROR: UpTo<Decibels> = UpTo(Decibels::constant(30.0));
 
 leobench_base::spec! {
     /// Reports of the link layer for the sender of a flow: satellite, signal-to-noise ratio, range and rate of the access link of
@@ -24,9 +21,9 @@ leobench_base::spec! {
         /// Age of what they say.
         pub delay: SimDuration [UpTo::DELAY] = SimDuration::ZERO,
         /// How far they look ahead for a handover.
-        pub horizon: SimDuration = SimDuration::from_secs(15),
+        pub horizon: SimDuration = HORIZON,
         /// Error of a signal-to-noise ratio: its standard deviation, drawn for each report. The rate told is that of the wrong ratio.
-        pub snr_error: Decibels [LARGEST_ERROR] = Decibels::constant(0.0),
+        pub snr_error: LevelError = LevelError::constant(0.0),
         /// Error of the time of a handover: its standard deviation, drawn once for each handover.
         pub time_error: SimDuration = SimDuration::ZERO,
     }

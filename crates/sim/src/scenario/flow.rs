@@ -14,8 +14,14 @@ use super::cross_layer::CrossLayerSpec;
 use super::page::ObjectSpec;
 use crate::topology::ForecastConfig;
 
+/// How far forecasts and reports look ahead unless the scenario says otherwise.
+pub(super) const HORIZON: SimDuration = SimDuration::from_secs(15);
+
 /// Everything that changes before it is kept in memory.
 const LONGEST_HORIZON: SimDuration = SimDuration::from_secs(600);
+
+/// Flows that one table may stand for: each has two endpoints, and its own entries in the summary.
+pub const MOST_FLOWS: u32 = 1_000;
 
 leobench_base::words! {
     /// The end of a flow that opens the connection.
@@ -43,6 +49,9 @@ leobench_base::spec! {
     pub struct FlowSpec {
         /// The transport and its parameters.
         pub transport: TransportSpec,
+        /// Number of such flows, `name-1`, `name-2` and so on, all equal but for their random numbers; one flow without a number
+        /// unless given.
+        pub count: Option<Whole<1, MOST_FLOWS>>,
         /// The node that sends the data.
         pub from: String,
         /// The node that receives the data.
@@ -81,7 +90,7 @@ leobench_base::spec! {
         /// Time between two forecasts.
         pub every: SimDuration = SimDuration::from_secs(1),
         /// How far they look ahead.
-        pub horizon: SimDuration = SimDuration::from_secs(15),
+        pub horizon: SimDuration = HORIZON,
         /// Error of a rate: the standard deviation of its logarithm one second ahead. It grows with the square root of the horizon.
         pub rate_error: f64 = 0.0,
         /// Error of a round-trip time, likewise.
@@ -124,7 +133,12 @@ pub(super) fn check_times(
         return Err(Fault::new("every", "is too short", format!("{SHORTEST_BETWEEN} or more")));
     }
     if horizon < every {
-        let problem = format!("is shorter than the time to the next {what}");
+        let default = if horizon == HORIZON {
+            format!(": it is {HORIZON} unless given")
+        } else {
+            String::new()
+        };
+        let problem = format!("is shorter than the time to the next {what}{default}");
         return Err(Fault::new("horizon", problem, format!("at least `every`, {every}")));
     }
     if horizon > LONGEST_HORIZON {
@@ -144,6 +158,11 @@ fn check_forecast(spec: &ForecastSpec) -> Result<(), Fault> {
 }
 
 impl FlowSpec {
+    /// The name of a flow among those that a flow with a `count` stands for.
+    pub fn numbered(name: &str, number: i64) -> String {
+        format!("{name}-{number}")
+    }
+
     /// The node that opens the connection.
     pub fn opener(&self) -> &str {
         match self.opened_by {

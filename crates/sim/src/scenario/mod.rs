@@ -25,11 +25,11 @@ pub use constellation::{
     Satellites, SatellitesModel, SatellitesSpec, StateFile, TerminalSpec,
 };
 pub use cross_layer::CrossLayerSpec;
-pub(crate) use flow::MOST_STREAMS;
 pub use flow::{
     ApplicationSpec, BlocksUntil, FlowSpec, ForecastSpec, OpenedBy, StreamSpec, Streams,
     TransportModel, TransportSpec,
 };
+pub(crate) use flow::{MOST_FLOWS, MOST_STREAMS};
 pub use handover::{HandoverKind, HandoverSpec};
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
 pub(crate) use link::{default_queue, steady};

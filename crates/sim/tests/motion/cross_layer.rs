@@ -169,6 +169,13 @@ fn stores_that_cannot_be_are_refused() {
             ),
         ),
         (
+            keys("{ every = \"20 s\" }"),
+            format!(
+                "{place}.horizon: is shorter than the time to the next report: it is 15 s unless given; allowed: at least \
+                 `every`, 20 s"
+            ),
+        ),
+        (
             keys("{ horizon = \"11 min\" }"),
             format!("{place}.horizon = \"11 min\": is too long; allowed: at most 600 s"),
         ),
@@ -178,12 +185,14 @@ fn stores_that_cannot_be_are_refused() {
         ),
         (
             keys("{ snr_error = \"31 dB\" }"),
-            format!("{place}.snr_error = \"31 dB\": is too large; allowed: at most 30 dB"),
+            format!(
+                "{place}.snr_error = \"31 dB\": is out of range; allowed: decibels from 0 to 30, such as \"1.5 dB\""
+            ),
         ),
         (
             keys("{ snr_error = \"-1 dB\" }"),
             format!(
-                "{place}.snr_error = \"-1 dB\": is out of range; allowed: decibels from 0 to 300, such as \"1.5 dB\""
+                "{place}.snr_error = \"-1 dB\": is out of range; allowed: decibels from 0 to 30, such as \"1.5 dB\""
             ),
         ),
     ];

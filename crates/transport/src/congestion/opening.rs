@@ -5,8 +5,11 @@ use leobench_base::spec::{Fault, Whole};
 
 use super::slow_start::SlowStartSpec;
 
+/// The largest window in packets: of 1,024 bytes each, they are the 1 GiB that TCP's largest window has (RFC 7323 section 2.3).
+pub const MOST_PACKETS: u32 = 1 << 20;
+
 /// A window in packets, at least one.
-pub type Packets = Whole<1, { u32::MAX }>;
+pub type Packets = Whole<1, MOST_PACKETS>;
 
 leobench_base::spec! {
     /// How a window opens, and how small it gets.

@@ -1,6 +1,6 @@
 //! Checks of constellations, and of the links that lead through them.
 
-use leobench_base::spec::{At, Fault, SpecError};
+use leobench_base::spec::{At, Fault, Spec, SpecError, Value};
 use leobench_base::{SimDuration, SimTime};
 
 use super::Place;
@@ -46,8 +46,10 @@ pub(super) fn link(spec: &ScenarioSpec, link: &LinkSpec, at: &Place<'_>) -> Resu
 fn without_queue(link: &LinkSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let forward = at.key(Direction::Forward.key());
     let backward = at.key(Direction::Backward.key());
+    let own = link.queue != default_queue()
+        || (at.key("queue").value.is_some() && !is_spelled_out(link, at));
     let ways = [
-        (*at, link.queue != default_queue(), link.channel.is_some()),
+        (*at, own, link.channel.is_some()),
         (forward, link.forward.queue.is_some(), link.forward.channel.is_some()),
         (backward, link.backward.queue.is_some(), link.backward.channel.is_some()),
     ];
@@ -67,6 +69,14 @@ fn without_queue(link: &LinkSpec, at: &Place<'_>) -> Result<(), SpecError> {
         }
     }
     Ok(())
+}
+
+/// Whether the file gives every key of a link, as a scenario with all defaults does: its queue then says nothing.
+fn is_spelled_out(link: &LinkSpec, at: &Place<'_>) -> bool {
+    let (Some(Value::Table(given)), Value::Table(all)) = (at.value, link.write()) else {
+        return false;
+    };
+    all.iter().all(|(key, _)| given.get(key).is_some())
 }
 
 /// Checks the limit of the queues of satellites, once all links are known to be sound.

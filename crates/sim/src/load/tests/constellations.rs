@@ -236,6 +236,7 @@ fn queues_of_satellites_take_the_place_of_those_of_links() {
     let trace = r#"{ kind = "trace", file = "none" }"#;
     for (link, place, expected) in [
         (format!("{rate}\nqueue = \"codel\""), r#"queue = "codel""#.to_owned(), queue),
+        (format!("{rate}\nqueue = \"fifo\""), r#"queue = "fifo""#.to_owned(), queue),
         (format!("{rate}\nforward.queue = \"pie\""), r#"forward.queue = "pie""#.to_owned(), queue),
         (
             format!("{rate}\nbackward.queue = \"fifo\""),
@@ -255,9 +256,13 @@ fn queues_of_satellites_take_the_place_of_those_of_links() {
     for (limit, expected) in [
         (
             "\"200 ms\"",
-            "depends on the rate of a link, but a satellite's packets have those of several; allowed: a limit in packets or bytes, or one that names a link",
+            "depends on the rate of a link, but a satellite's packets have those of several; allowed: a limit in packets or bytes, or one that names a link, such as `{ bdp = 1.5, link = \"NAME\" }`",
         ),
         ("\"2 packets\"", ""),
+        (
+            "15",
+            "is a bare number without a unit; allowed: \"15 packets\", \"30 kB\", \"unlimited\", or a table with `bdp` or `time` and a `link`",
+        ),
         ("\"0 packets\"", "is zero, so nothing gets through; allowed: a limit above zero"),
     ] {
         let loaded = load_text(

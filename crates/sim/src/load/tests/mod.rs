@@ -1,4 +1,5 @@
 mod constellations;
+mod counts;
 mod files;
 mod handovers;
 mod hints;

@@ -29,6 +29,20 @@ fn values_are_read_as_toml_or_else_as_strings() {
 }
 
 #[test]
+fn a_direction_may_be_without_the_loss_of_its_link() {
+    let lossy = ("links.wire.loss", r#"{ kind = "bernoulli", probability = 0.5 }"#);
+    let lossy_ways = |overrides: &[(&str, &str)]| {
+        let scenario = load_text(BASE, overrides).unwrap();
+        let link = &scenario.spec.links[0].1;
+        Direction::BOTH.map(|direction| link.loss(direction).is_some())
+    };
+    assert_eq!(lossy_ways(&[lossy]), [true, true]);
+    assert_eq!(lossy_ways(&[lossy, ("links.wire.forward.loss", "none")]), [false, true]);
+    assert_eq!(lossy_ways(&[lossy, ("links.wire.loss", "none")]), [false, false]);
+    assert_eq!(set(&[("links.wire.loss", "none")], &["links", "wire", "loss", "kind"]), "\"none\"");
+}
+
+#[test]
 fn what_is_left_to_its_default_can_be_stepped_into() {
     let limit = ["links", "wire", "queue", "limit"];
     assert_eq!(set(&[("links.wire.queue.limit", "15 packets")], &limit), r#""15 packets""#);
@@ -36,6 +50,55 @@ fn what_is_left_to_its_default_can_be_stepped_into() {
     assert_eq!(set(&[("links.wire.backward.delay", "3 ms")], &delay), r#""3 ms""#);
     assert_eq!(set(&[("record.packets", "true")], &["record", "packets"]), "true");
     assert_eq!(set(&[("record.packets", "true")], &["record", "interval"]), r#""10 ms""#);
+}
+
+#[test]
+fn an_optional_table_begins_with_the_first_of_its_keys() {
+    let forecast = ["flows", "main", "transport", "multipath", "links"];
+    let links = [("flows.main.transport.multipath.links", "[\"wire\", \"other\"]")];
+    let error = load_text(BASE, &links).unwrap_err();
+    assert!(error.starts_with("t.toml: flows.main.transport.multipath.links[1] = "), "{error}");
+    let other = "\n[links.other]\nbetween = [\"client\", \"server\"]\nrate = \"1 Mbps\"\n";
+    let written = load_text(&format!("{BASE}{other}"), &links).unwrap().spec.write();
+    let found = forecast.iter().try_fold(&written, |here, step| match here {
+        Value::Table(table) => table.get(step),
+        _ => None,
+    });
+    assert_eq!(found.unwrap().to_string(), r#"["wire", "other"]"#);
+    let sky = super::constellations::SKY;
+    let queued = load_text(sky, &[("constellation.satellite.queue", "codel")]).unwrap();
+    let satellite = queued.spec.constellation.unwrap().satellite.unwrap();
+    assert_eq!(satellite.queue.kind(), "codel");
+}
+
+#[test]
+fn a_table_that_is_begun_is_read_like_any_other() {
+    for (place, value, message) in [
+        (
+            "constellation.satellite.quue",
+            "fifo",
+            "constellation.satellite.quue = \"fifo\": unknown key; allowed: `queue`; did you mean `queue`?",
+        ),
+        ("links.wire.loss.probability", "0.1", "links.wire.loss"),
+        (
+            "constellation.satelite.queue",
+            "fifo",
+            "constellation.satelite.queue = \"fifo\": there is no `constellation.satelite`",
+        ),
+    ] {
+        let text = if place.starts_with("links") { BASE } else { super::constellations::SKY };
+        let error = load_text(text, &[(place, value)]).unwrap_err();
+        assert!(error.starts_with(&format!("t.toml: {message}")), "{error}");
+    }
+    // No link, flow or node comes into being by a misspelt name, and nothing by taking a value away.
+    for (place, value) in [
+        ("links.lan.queue.limit", "1 kB"),
+        ("flows.man.start", "1 s"),
+        ("constellation.isl.every", ""),
+    ] {
+        let error = load_text(BASE, &[(place, value)]).unwrap_err();
+        assert!(error.contains("there is no `"), "{error}");
+    }
 }
 
 #[test]

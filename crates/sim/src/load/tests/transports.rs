@@ -1,7 +1,7 @@
 //! Bad input to transports and schedulers.
 
 use super::refusals::refused;
-use super::{changed, load_text};
+use super::{BASE, changed, load_text};
 
 #[test]
 fn acknowledgements() {
@@ -294,6 +294,16 @@ fn careful_resumption() {
          max_jump = \"30 kB\", required = true }} }}"
     );
     load_text(&changed(quic, &sound), &[]).unwrap();
+}
+
+#[test]
+fn initial_windows_have_an_upper_bound() {
+    for controller in ["maco", "cubic", "bbr", "bbr3", "leocc"] {
+        let value = format!("{{ kind = \"{controller}\", initial_window = 1048577 }}");
+        let error = load_text(BASE, &[("flows.main.transport.congestion", &value)]).unwrap_err();
+        assert!(error.contains("initial_window = 1048577: is not a valid number"), "{error}");
+        assert!(error.ends_with(" to 1048576"), "{error}");
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use self::variant::Version1;
 use super::delivery_rate::DeliveryRate;
 use super::filter::WindowedMax;
 use super::full_pipe::FullPipe;
-use super::opening::initial_window;
+use super::opening::{MOST_PACKETS, initial_window};
 use super::rate::{RateSample, RateSampler};
 use super::recovery::Recovery;
 use super::round::DeliveryRounds;
@@ -44,7 +44,7 @@ leobench_base::spec! {
     /// Paces at the measured bandwidth and ignores losses; two bandwidth-delay products in flight (BBR version 1, 2016).
     pub struct BbrSpec: Default check = BbrSpec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<Whole<2, { u32::MAX }>>,
+        pub initial_window: Option<Whole<2, MOST_PACKETS>>,
         /// Pacing and window gain of Startup: 2 / ln 2, with which the rate doubles in a round trip (`BBRHighGain`).
         pub high_gain: f64 [Range::above(1.0).to(100.0)] = 2.89,
         /// Window gain of `ProbeBW` (`BBREnterProbeBW`).

@@ -18,7 +18,7 @@ use self::probe_rtt::ProbeRtt;
 use super::delivery_rate::DeliveryRate;
 use super::filter::WindowedMax;
 use super::full_pipe::FullPipe;
-use super::opening::initial_window;
+use super::opening::{MOST_PACKETS, initial_window};
 use super::rate::{RateSample, RateSampler};
 use super::recovery::Recovery;
 use super::round::DeliveryRounds;
@@ -36,7 +36,7 @@ leobench_base::spec! {
     /// BBR that responds to losses and marks and leaves room for other flows (BBR version 3, draft-ietf-ccwg-bbr-06).
     pub struct Bbr3Spec: Default {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<Whole<2, { u32::MAX }>>,
+        pub initial_window: Option<Whole<2, MOST_PACKETS>>,
         /// Share of a round trip's packets that may be lost in a probe for bandwidth (`LossThresh`, section 2.8).
         pub loss_threshold: f64 [Range::FACTOR] = 0.02,
         /// Largest reduction of the short-term bounds in a round trip with losses, as a factor (`Beta`, section 2.8).

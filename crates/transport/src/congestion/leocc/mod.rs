@@ -11,6 +11,7 @@ use self::reconfigurations::Reconfigurations;
 use super::bbr::{self, BbrSpec, Mode, Variant};
 use super::delivery_rate::DeliveryRate;
 use super::kalman::ScalarKalman;
+use super::opening::MOST_PACKETS;
 use super::rate::RateSample;
 use super::{Behaviour, CongestionContext, CongestionControl, CongestionModel};
 use crate::endpoint::Forecast;
@@ -24,7 +25,7 @@ leobench_base::spec! {
     /// BBR that measures the path anew at every reconfiguration, and filters its bandwidth while a queue builds (Lai et al. 2025).
     pub struct LeoccSpec: Default check = LeoccSpec::check {
         /// Initial window in packets; if not given, that of RFC 9002 section 7.2 (10 packets, at most 14,720 bytes).
-        pub initial_window: Option<Whole<2, { u32::MAX }>>,
+        pub initial_window: Option<Whole<2, MOST_PACKETS>>,
         /// Time between two reconfigurations, if the flow has no forecast (Lai et al. 2025: `PERIOD`, as in Starlink).
         pub every: SimDuration = SimDuration::from_secs(15),
         /// Offset of that grid: reconfigurations are at `offset` and all multiples of `every` after it. Starlink's are at 12, 27,
