@@ -8,8 +8,12 @@ use std::path::Path;
 /// no end.
 ///
 /// # Errors
-/// Those of [`File::open`], and `InvalidInput`, which says what `path` is instead of a file.
+/// Those of [`File::open`]; `InvalidInput`, which says what `path` is instead of a file; and `Unsupported` in a build without
+/// the feature `files`.
 pub fn open_regular(path: &Path) -> io::Result<File> {
+    if cfg!(not(feature = "files")) {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "this build reads no files"));
+    }
     let found = fs::metadata(path)?;
     if found.is_file() {
         return File::open(path);

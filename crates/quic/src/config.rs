@@ -14,7 +14,7 @@ use leobench_transport::plugin::Plugins;
 
 use super::cids::ACTIVE_LIMIT;
 use super::connection::{Connection, Offer, Parts, Settings};
-use super::crypto::{Certificate, Crypto, TlsConfig, TlsSettings};
+use super::crypto::{Crypto, TlsConfig};
 use super::flow::QuicConfig;
 use super::recovery::Control;
 use super::spec::{AfterMigration, MultipathSpec, Protected, QuicSpec};
@@ -24,11 +24,6 @@ use crate::wire::{ConnectionId, TransportParameters};
 
 /// The shortest delay of acknowledgements that we grant, in microseconds (`min_ack_delay`).
 const MIN_ACK_DELAY: u64 = 1_000;
-
-/// The server's name, and the application protocol.
-const SERVER_NAME: &str = "leobench";
-/// The seed of the server's key. A simulated server has no secrets.
-const KEY_SEED: [u8; 32] = [0x6c; 32];
 
 /// The parts of an end that has not begun.
 ///
@@ -121,18 +116,9 @@ fn crypto(spec: &QuicSpec, role: Role) -> Result<Crypto, EndpointError> {
     if spec.protection == Protected::Null {
         return Ok(Crypto::Null);
     }
-    let settings = TlsSettings {
-        server_name: SERVER_NAME.to_owned(),
-        certificate: Certificate::self_signed(SERVER_NAME, &KEY_SEED),
-        protocols: vec![SERVER_NAME.as_bytes().to_vec()],
-        key_log: None,
-    };
-    let config = match role {
-        Role::Client => TlsConfig::client(&settings),
-        Role::Server => TlsConfig::server(&settings),
-    };
-    let config = config.map_err(|problem| EndpointError::Stack { at: SimTime::ZERO, problem })?;
-    Ok(Crypto::Tls(config))
+    TlsConfig::simulated(role)
+        .map(Crypto::Tls)
+        .map_err(|problem| EndpointError::Stack { at: SimTime::ZERO, problem })
 }
 
 /// The settings from a specification. An end asks for an acknowledgement frequency only if it `sends` data.

@@ -21,7 +21,9 @@ mod timers;
 mod token_key;
 pub mod wire;
 
-pub use crypto::{Certificate, KeyLog, NullHandshake, NullKeys, TlsSettings};
+#[cfg(feature = "tls")]
+pub use crypto::Certificate;
+pub use crypto::{KeyLog, NullHandshake, NullKeys, TlsSettings};
 pub use endpoint::QuicEndpoint;
 pub use flow::QuicConfig;
 pub use sans_io::{ByteConfig, ByteConnection, ByteEvent, PeerClose};

@@ -5,13 +5,12 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::{BufMut as _, Bytes as Payload, BytesMut};
 use leobench_base::{RngTree, SimDuration, SimRng, SimTime};
-use ring::hmac;
 use smallvec::smallvec;
 
 use super::MINIMUM_DATAGRAM;
 use super::cids::random_id;
 use super::crypto::Cipher;
-use super::token_key::{ResetKey, TAG, key, shortened};
+use super::token_key::{ResetKey, TAG, TokenKey};
 use crate::wire::{
     ConnectionId, Datagram, ErrorCode, Frame, Frames, Header, LongHeader, Number, Packet,
     TransportError, VERSION_1,
@@ -54,7 +53,7 @@ pub(super) enum Decision {
 /// The answers of an end.
 pub(super) struct Stateless {
     reset_key: ResetKey,
-    token_key: hmac::Key,
+    token_key: TokenKey,
     rng: SimRng,
     cipher: Cipher,
     /// Whether clients have to show that they receive at their addresses.
@@ -65,7 +64,7 @@ impl Stateless {
     pub(super) fn new(rng: &RngTree, cipher: Cipher, validates: bool) -> Self {
         Self {
             reset_key: ResetKey::new(rng),
-            token_key: key(rng, "retry-token-key"),
+            token_key: TokenKey::new(rng, "retry-token-key"),
             rng: rng.child("stateless").rng(),
             cipher,
             validates,
@@ -134,7 +133,7 @@ impl Stateless {
         }
         data.extend_from_slice(&address.port().to_be_bytes());
         data.extend_from_slice(source.as_slice());
-        shortened(&self.token_key, &data)
+        self.token_key.tag(&data)
     }
 
     /// A stateless reset for the sender of a packet of `size` bytes to `id`, which belongs to no connection; none if the packet

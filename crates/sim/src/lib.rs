@@ -1,6 +1,10 @@
 //! The network as one state machine.
 
 pub mod build;
+#[cfg(feature = "captures")]
+pub mod capture;
+#[cfg(not(feature = "captures"))]
+#[path = "no_capture.rs"]
 pub mod capture;
 pub mod ledger;
 

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+#[cfg(feature = "files")]
 use flate2::read::MultiGzDecoder;
 use leobench_base::files::open_regular;
 use leobench_base::spec::Fault;
@@ -37,9 +38,9 @@ pub(super) fn each_line(
 ) -> Result<(), Fault> {
     let path = context.folder.join(name);
     let file = open_regular(&path).map_err(|error| unreadable(field, &path, &error))?;
-    let compressed = path.extension().is_some_and(|extension| extension == "gz");
     let reader = Reader { path: &path, field, name, limits: LIMITS };
-    if compressed {
+    #[cfg(feature = "files")]
+    if path.extension().is_some_and(|extension| extension == "gz") {
         return reader.read(BufReader::new(MultiGzDecoder::new(file)), take);
     }
     let size = file.metadata().map_or(0, |metadata| metadata.len());

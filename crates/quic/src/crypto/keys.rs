@@ -1,8 +1,8 @@
 //! Keys of one encryption level (RFC 9001 sections 5.3 and 5.4).
 
 use leobench_transport::Role;
-use rustls::quic::{HeaderProtectionKey, PacketKeySet, Secrets, Suite, Version};
 
+use super::tls::{self, TlsHeaderKey, TlsPacketKey, TlsSecrets};
 use crate::wire::{ConnectionId, TAG_SIZE, null_tag};
 
 /// Bytes of the authentication tag.
@@ -43,19 +43,20 @@ pub(super) enum Next {
     /// Null keys again.
     Null,
     /// The secrets of TLS (RFC 9001 section 6.1).
-    Tls(Box<Secrets>),
+    #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "no handshake yields them"))]
+    Tls(TlsSecrets),
 }
 
 /// A key for header protection.
 pub(super) enum HeaderKey {
     Null,
-    Tls(Box<dyn HeaderProtectionKey>),
+    Tls(TlsHeaderKey),
 }
 
 /// A key for packet protection.
 pub(super) enum PacketKey {
     Null,
-    Tls(Box<dyn rustls::quic::PacketKey>),
+    Tls(TlsPacketKey),
 }
 
 impl Keys {
@@ -64,8 +65,13 @@ impl Keys {
         Self { local: NULL, remote: NULL, next }
     }
 
-    pub(super) fn tls(keys: rustls::quic::Keys, next: Next) -> Self {
-        Self { local: keys.local.into(), remote: keys.remote.into(), next }
+    /// Keys of TLS: the local and the remote ones.
+    pub(super) fn tls(directions: [(TlsHeaderKey, TlsPacketKey); 2], next: Next) -> Self {
+        let [local, remote] = directions.map(|(header, packet)| Directional {
+            header: HeaderKey::Tls(header),
+            packet: PacketKey::Tls(packet),
+        });
+        Self { local, remote, next }
     }
 
     /// Initial keys, from the destination connection ID of the client's first Initial packet or of its first after
@@ -73,36 +79,8 @@ impl Keys {
     pub(super) fn initial(cipher: Cipher, role: Role, destination: ConnectionId) -> Self {
         match cipher {
             Cipher::Null => Self::null(Next::Never),
-            Cipher::Tls => {
-                let side = match role {
-                    Role::Client => rustls::Side::Client,
-                    Role::Server => rustls::Side::Server,
-                };
-                let keys = initial_suite().keys(destination.as_slice(), side, Version::V1);
-                Self::tls(keys, Next::Never)
-            }
+            Cipher::Tls => Self::tls(tls::initial(role, destination.as_slice()), Next::Never),
         }
-    }
-}
-
-/// Initial packets are protected with `AEAD_AES_128_GCM` (RFC 9001 section 5.2).
-fn initial_suite() -> Suite {
-    let suite = rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
-    match suite.tls13().and_then(rustls::Tls13CipherSuite::quic_suite) {
-        Some(suite) => suite,
-        None => unreachable!("ring's TLS 1.3 suites support QUIC"),
-    }
-}
-
-impl From<rustls::quic::DirectionalKeys> for Directional {
-    fn from(keys: rustls::quic::DirectionalKeys) -> Self {
-        Self { header: HeaderKey::Tls(keys.header), packet: PacketKey::Tls(keys.packet) }
-    }
-}
-
-impl From<PacketKeySet> for PacketKeys {
-    fn from(keys: PacketKeySet) -> Self {
-        Self { local: PacketKey::Tls(keys.local), remote: PacketKey::Tls(keys.remote) }
     }
 }
 
@@ -113,7 +91,10 @@ impl Next {
             Self::Never | Self::Null => {
                 PacketKeys { local: PacketKey::Null, remote: PacketKey::Null }
             }
-            Self::Tls(secrets) => secrets.next_packet_keys().into(),
+            Self::Tls(secrets) => {
+                let [local, remote] = secrets.next().map(PacketKey::Tls);
+                PacketKeys { local, remote }
+            }
         }
     }
 }
@@ -126,9 +107,7 @@ impl HeaderKey {
         let (header, sample) = packet.split_at_mut(offset + 4);
         let (first, number) = header.split_at_mut(offset);
         let sample = &sample[..key.sample_len()];
-        if key.encrypt_in_place(sample, &mut first[0], &mut number[..number_len]).is_err() {
-            unreachable!("the sample is of the key's own length");
-        }
+        key.protect(sample, &mut first[0], &mut number[..number_len]);
     }
 
     /// Removes header protection in place. `None` if the packet is too short.
@@ -137,7 +116,7 @@ impl HeaderKey {
         let (first, number) = header.split_at_mut(offset);
         let Self::Tls(key) = self else { return (sample.len() >= TAG).then_some(()) };
         let sample = sample.get(..key.sample_len())?;
-        key.decrypt_in_place(sample, first.first_mut()?, number).ok()
+        key.unprotect(sample, first.first_mut()?, number)
     }
 }
 
@@ -150,10 +129,7 @@ impl PacketKey {
         let Self::Tls(key) = self else { return };
         let (header, rest) = packet.split_at_mut(header_len);
         let (payload, tag) = rest.split_at_mut(rest.len() - TAG);
-        match key.encrypt_in_place_for_path(path, number, header, payload) {
-            Ok(made) => tag.copy_from_slice(made.as_ref()),
-            Err(error) => unreachable!("a packet is shorter than what an AEAD allows: {error}"),
-        }
+        tag.copy_from_slice(&key.seal(path, number, header, payload));
     }
 
     /// Decrypts a payload in place; the size of its plaintext, or `None` if it is not authentic.
@@ -170,10 +146,7 @@ impl PacketKey {
                 let (payload, tag) = payload.split_last_chunk::<TAG>()?;
                 (*tag == null_tag(number)).then_some(payload.len())
             }
-            Self::Tls(key) => {
-                let opened = key.decrypt_in_place_for_path(path, number, header, payload);
-                opened.ok().map(<[u8]>::len)
-            }
+            Self::Tls(key) => key.open(path, number, header, payload),
         }
     }
 

@@ -1,30 +1,39 @@
 //! The cryptography of a connection (RFC 9001): a handshake that yields keys, and keys that protect packets. Both exist
-//! twice: `null` keeps all sizes and costs nothing, `tls` is TLS 1.3.
+//! twice: `null` keeps all sizes and costs nothing, `tls` is TLS 1.3, and a feature.
 
-mod certificate;
 mod handshake;
 mod keys;
 mod null;
 mod one_rtt;
 mod protection;
 mod retry;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "no_tls.rs"]
 mod tls;
 
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use leobench_transport::Role;
 
 use crate::wire::TransportError;
-pub use certificate::Certificate;
 pub(crate) use handshake::Handshake;
 pub(crate) use keys::Cipher;
 pub use null::{NullHandshake, NullKeys};
 pub(crate) use protection::{Opened, Protection, Receive};
-pub use tls::{KeyLog, TlsSettings};
+#[cfg(feature = "tls")]
+pub use tls::Certificate;
+pub use tls::TlsSettings;
 pub(crate) use tls::{TlsConfig, TlsHandshake};
 #[cfg(test)]
 use {handshake::KeyChange, keys::Keys};
+
+/// Receives lines of an NSS key log, without line ends.
+pub type KeyLog = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// How the connections of an endpoint are secured.
 #[derive(Clone)]

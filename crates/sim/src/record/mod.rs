@@ -1,22 +1,31 @@
 //! Tables that a run writes as it goes. Rows are handed to a sink in batches. Memory stays flat: a table holds at most
 //! one batch of rows, and a file sink passes every batch on to its file.
 
+mod columns;
 mod names;
+#[cfg(feature = "parquet")]
 mod parquet_file;
+#[cfg(feature = "parquet")]
+mod parquet_sinks;
 mod recorder;
 mod rows;
 mod sink;
+#[cfg(feature = "parquet")]
 mod spin;
 mod tables;
 
+pub use columns::{ColumnSink, StoredColumn, StoredValues};
 pub(crate) use names::chain_name;
 pub use names::{FlowNames, Names};
+#[cfg(feature = "parquet")]
+pub use parquet_sinks::{FileSink, MemorySink};
 pub use recorder::{
     ChannelRow, DropRow, Location, LossRow, MessageRow, PacketEvent, PacketRow, RecordSettings,
     Recorder,
 };
 pub use rows::Batch;
-pub use sink::{FileSink, MemorySink, Nowhere, SinkError, Stored, StoredTable, TableSink};
+pub use sink::{Nowhere, SinkError, Stored, StoredTable, TableSink};
+#[cfg(feature = "parquet")]
 pub use spin::{SpinRow, write_spin};
 pub use tables::{Column, ColumnKind, Table};
 

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use leobench_base::{SimDuration, SimTime};
 
+use super::parquet_sinks::TableFile;
 use super::rows::Batch;
-use super::sink::{SinkError, TableFile};
+use super::sink::SinkError;
 use super::tables::Table;
 
 /// A round-trip time that QUIC's spin bit showed.

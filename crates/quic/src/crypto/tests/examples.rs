@@ -5,7 +5,8 @@ use rustls::crypto::ring::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256;
 use rustls::quic::DirectionalKeys;
 use smallvec::smallvec;
 
-use super::super::keys::{Directional, Next};
+use super::super::keys::Next;
+use super::super::tls::directions;
 use super::*;
 use crate::wire::{Ack, AckRange, Datagram};
 
@@ -166,7 +167,7 @@ fn retry() {
 fn a_short_header_with_chacha20_poly1305() {
     let key = |text| AeadKey::from(<[u8; 32]>::try_from(hex(text)).unwrap());
     let suite = TLS13_CHACHA20_POLY1305_SHA256.tls13().unwrap().quic.unwrap();
-    let directional = || -> Directional {
+    let directional = || {
         let iv = Iv::from(<[u8; 12]>::try_from(hex("e0459b3474bdd0e44a41c144")).unwrap());
         DirectionalKeys {
             header: suite.header_protection_key(key(
@@ -177,11 +178,11 @@ fn a_short_header_with_chacha20_poly1305() {
                 iv,
             ),
         }
-        .into()
     };
     let [mut client, mut server] = ends();
     for end in [&mut client, &mut server] {
-        let keys = Keys { local: directional(), remote: directional(), next: Next::Never };
+        let keys = rustls::quic::Keys { local: directional(), remote: directional() };
+        let keys = Keys::tls(directions(keys), Next::Never);
         end.install(KeyChange { level: Level::OneRtt, keys });
         end.on_complete();
     }

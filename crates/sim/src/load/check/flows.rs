@@ -2,7 +2,7 @@
 
 use leobench_base::spec::{NAME, Spec, SpecError, cut, is_name};
 use leobench_base::{DirectionId, NodeId, SimDuration};
-use leobench_quic::Stack;
+use leobench_quic::{Protected, Stack};
 use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
@@ -80,12 +80,18 @@ fn times(flow: &FlowSpec, duration: SimDuration, at: &Place<'_>) -> Result<(), S
     Ok(())
 }
 
-/// Refuses a stack of QUIC that this build does not have.
+/// Refuses a stack of QUIC, or its protection, that this build does not have.
 fn stack(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     match &flow.transport {
         TransportSpec::Quic(quic) if quic.stack == Stack::Noq && cfg!(not(feature = "noq")) => {
             let error = at.key("transport").key("stack").error("is not part of this build");
             Err(error.allowed("`own`, or a build with the feature `noq`"))
+        }
+        TransportSpec::Quic(quic)
+            if quic.protection == Protected::Tls && cfg!(not(feature = "tls")) =>
+        {
+            let error = at.key("transport").key("protection").error("is not part of this build");
+            Err(error.allowed("`null`, or a build with the feature `tls`"))
         }
         _ => Ok(()),
     }

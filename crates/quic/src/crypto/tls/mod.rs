@@ -1,9 +1,15 @@
 //! The handshake of TLS 1.3 (RFC 8446), by rustls.
 
+mod certificate;
+mod keys;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use certificate::Certificate;
+pub(super) use keys::{TlsHeaderKey, TlsPacketKey, TlsSecrets, directions, initial, retry_tag};
+use leobench_transport::Role;
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
@@ -13,7 +19,7 @@ use rustls::time_provider::TimeProvider;
 use rustls::version::TLS13;
 use rustls::{ClientConfig, DigitallySignedStruct, ServerConfig, SignatureScheme};
 
-use super::certificate::Certificate;
+use super::KeyLog;
 use super::handshake::{Handshake, KeyChange, check_level, reading};
 use super::keys::{Keys, Next};
 use crate::wire::{ErrorCode, Level, TransportError};
@@ -23,8 +29,10 @@ const DECODE_ERROR: u8 = 50;
 const MISSING_EXTENSION: u8 = 109;
 const NO_APPLICATION_PROTOCOL: u8 = 120;
 
-/// Receives lines of an NSS key log, without line ends.
-pub type KeyLog = Arc<dyn Fn(&str) + Send + Sync>;
+/// The simulated server's name, and its application protocol.
+const SERVER_NAME: &str = "leobench";
+/// The seed of the simulated server's key. A simulated server has no secrets.
+const KEY_SEED: [u8; 32] = [0x6c; 32];
 
 /// Settings that both ends of a TLS handshake share.
 #[derive(Clone)]
@@ -88,6 +96,23 @@ impl TlsConfig {
         config.send_tls13_tickets = 0;
         config.key_log = key_log(settings);
         Ok(Self::Server(Arc::new(config)))
+    }
+
+    /// Configures an end of a simulated connection, whose ends share a certificate that never changes.
+    ///
+    /// # Errors
+    /// A message for people if TLS refuses it.
+    pub(crate) fn simulated(role: Role) -> Result<Self, String> {
+        let settings = TlsSettings {
+            server_name: SERVER_NAME.to_owned(),
+            certificate: Certificate::self_signed(SERVER_NAME, &KEY_SEED),
+            protocols: vec![SERVER_NAME.as_bytes().to_vec()],
+            key_log: None,
+        };
+        match role {
+            Role::Client => Self::client(&settings),
+            Role::Server => Self::server(&settings),
+        }
     }
 
     /// Logs the secrets of later connections.
@@ -169,11 +194,14 @@ impl Handshake for TlsHandshake {
         Some(match self.connection.write_hs(out)? {
             rustls::quic::KeyChange::Handshake { keys } => {
                 self.has_handshake_keys = true;
-                KeyChange { level: Level::Handshake, keys: Keys::tls(keys, Next::Never) }
+                KeyChange {
+                    level: Level::Handshake,
+                    keys: Keys::tls(directions(keys), Next::Never),
+                }
             }
             rustls::quic::KeyChange::OneRtt { keys, next } => {
-                let next = Next::Tls(Box::new(next));
-                KeyChange { level: Level::OneRtt, keys: Keys::tls(keys, next) }
+                let next = Next::Tls(TlsSecrets::new(next));
+                KeyChange { level: Level::OneRtt, keys: Keys::tls(directions(keys), next) }
             }
         })
     }

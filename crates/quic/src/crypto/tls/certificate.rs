@@ -89,7 +89,7 @@ impl Certificate {
         }
     }
 
-    pub(super) fn chain(&self) -> Vec<CertificateDer<'static>> {
+    pub(in crate::crypto) fn chain(&self) -> Vec<CertificateDer<'static>> {
         vec![CertificateDer::from(self.certificate.clone())]
     }
 
