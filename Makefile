@@ -13,7 +13,7 @@ export PYO3_PYTHON := $(BIN)/python
 
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: preflight install demo test test-slow format lint reference gallery site bench instructions clean
+.PHONY: preflight install demo playground test test-slow format lint reference gallery site bench bench-playground instructions clean
 .DEFAULT_GOAL := preflight
 
 preflight:
@@ -42,6 +42,10 @@ demo: install
 	$(BIN)/leobench plot $(DEMO) --out $(DEMO)/timeline.png
 	@echo "Tables, summary and figure: $(DEMO)/   Figure: $(DEMO)/timeline.png"
 
+# The engine as WebAssembly in one page; adds the Rust target for it.
+playground: $(VENV)/.requirements
+	$(BIN)/python tools/playground.py
+
 # Tests in real time mostly wait, so more of them than processors run at a time. Those that judge times run alone.
 test: install
 	cargo test
@@ -62,6 +66,7 @@ format: $(VENV)/.requirements
 lint: $(VENV)/.requirements
 	rustfmt --check $(filter %.rs,$(RUST))
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --package leobench-web -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python tools/doc_comments.py crates python tests tools benchmarks
@@ -85,11 +90,16 @@ $(SITE)/.requirements: requirements-site.lock
 
 site: $(SITE)/.requirements
 	$(SITE)/bin/zensical build --clean --strict
+	@test ! -e target/playground/index.html || install -D -m 644 target/playground/index.html site/playground/index.html
 	@echo "Built. Look at it: $(SITE)/bin/zensical serve"
 
 bench: install
 	cargo run --profile fast -p leobench-bench
 	$(BIN)/python benchmarks/emulation.py target/fast/leobench-bench
+
+# Runs of the playground in headless Chromium.
+bench-playground: playground
+	$(BIN)/python benchmarks/playground.py target/playground/index.html
 
 # Instructions per packet by the number of flows; needs valgrind.
 instructions: $(VENV)/.requirements

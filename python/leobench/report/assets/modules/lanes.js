@@ -1,6 +1,6 @@
 // Lanes: states of links as coloured stretches, and events as ticks, over the same time axis as the series.
 
-import { grouped, picked } from "report/data";
+import { grouped, picked } from "report/columns";
 import { sorted } from "report/series";
 
 const SECOND = 1e9;

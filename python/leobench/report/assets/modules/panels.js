@@ -1,6 +1,6 @@
 // The panels of a run: what each shows, from which columns. Series are read when their panel comes into view.
 
-import { grouped, picked } from "report/data";
+import { grouped, picked } from "report/columns";
 import { eventLanes, stateLanes } from "report/lanes";
 import { Line, Rate, Steps, known, sorted, totals } from "report/series";
 import { CATEGORIES, DASHES, FLOWS } from "report/theme";
