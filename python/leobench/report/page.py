@@ -82,7 +82,7 @@ def _json(value: object) -> str:
 
 def _data(name: str, data: bytes) -> str:
     """Bytes as an element that is no script to the browser, compressed where that is worth it."""
-    packed = gzip.compress(data, 9, mtime=0)
+    packed = gzip.compress(data, 6, mtime=0)
     small = len(packed) < _WORTH * len(data)
     text = base64.b64encode(packed if small else data).decode()
     form = ' data-gzip="1"' if small else ""
