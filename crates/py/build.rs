@@ -13,6 +13,8 @@ fn main() {
     println!("cargo::rerun-if-env-changed=LEOBENCH_COMMIT");
     println!("cargo::rerun-if-changed=build.rs");
     let named = std::env::var("LEOBENCH_COMMIT").ok().filter(|commit| !commit.is_empty());
+    // As git shortens it below.
+    let named = named.map(|commit| commit.chars().take(12).collect());
     if let Some(commit) = named.or_else(|| of_wheel().then(of_repository).flatten()) {
         println!("cargo::rustc-env=LEOBENCH_BUILD_COMMIT={commit}");
     }

@@ -113,10 +113,13 @@ def test_a_wheel_without_symbols_is_small_enough(unpacked: Path, tmp_path: Path)
 @pytest.mark.parametrize("words", [[], ["nowhere.whl"], ["a", "b"]])
 def test_a_trial_without_an_archive_says_how_it_is_used(words: list[str]) -> None:
     done = subprocess.run(
-        [str(ROOT / "tools/try_wheel"), *words], capture_output=True, text=True, check=False
+        [sys.executable, str(ROOT / "tools/try_wheel.py"), *words],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("usage: tools/try_wheel FILE")
+    assert done.stderr.startswith("usage: try_wheel.py FILE")
 
 
 @pytest.fixture(scope="module")
@@ -145,9 +148,12 @@ def test_the_wheel_has_all_that_is_shipped(wheel: Path) -> None:
 @pytest.mark.slow
 def test_the_wheel_runs_in_an_empty_environment(wheel: Path) -> None:
     done = subprocess.run(
-        [str(ROOT / "tools/try_wheel"), str(wheel)], capture_output=True, text=True, check=False
+        [sys.executable, str(ROOT / "tools/try_wheel.py"), str(wheel)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert re.search(r"^commit    ([0-9a-f]{12}(, with changes)?|unknown .*)$", done.stdout, re.MULTILINE)
     assert "wrote ka.toml" in done.stdout
-    assert "plot" in done.stdout.splitlines()[-1]
+    assert "ok: starlink-munich" in done.stdout
