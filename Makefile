@@ -13,7 +13,7 @@ export PYO3_PYTHON := $(BIN)/python
 
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: preflight install demo playground test test-slow format lint reference gallery site bench bench-playground instructions clean
+.PHONY: preflight install demo playground test test-slow format lint reference gallery site bench bench-baseline bench-playground instructions wheel clean
 .DEFAULT_GOAL := preflight
 
 preflight:
@@ -67,6 +67,8 @@ lint: $(VENV)/.requirements
 	rustfmt --check $(filter %.rs,$(RUST))
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy --package leobench-web -- -D warnings
+	cargo clippy --package leobench-py --no-default-features -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python tools/doc_comments.py crates python tests tools benchmarks
@@ -93,17 +95,28 @@ site: $(SITE)/.requirements
 	@test ! -e target/playground/index.html || install -D -m 644 target/playground/index.html site/playground/index.html
 	@echo "Built. Look at it: $(SITE)/bin/zensical serve"
 
+# Exits with an error if a ratio is beyond the tolerance of benchmarks/ratios.json.
 bench: install
-	cargo run --profile fast -p leobench-bench
+	cargo build --profile fast -p leobench-bench
+	$(BIN)/python benchmarks/ratios.py target/fast/leobench-bench
 	$(BIN)/python benchmarks/emulation.py target/fast/leobench-bench
 
 # Runs of the playground in headless Chromium.
 bench-playground: playground
 	$(BIN)/python benchmarks/playground.py target/playground/index.html
 
+# Stores the ratios of this machine, which should be quiet, as those to compare with.
+bench-baseline: $(VENV)/.requirements
+	cargo build --profile fast -p leobench-bench
+	$(BIN)/python benchmarks/ratios.py --write target/fast/leobench-bench
+
 # Instructions per packet by the number of flows; needs valgrind.
 instructions: $(VENV)/.requirements
 	cargo run --profile fast -p leobench-bench instructions
+
+# The wheel as it is published, in dist/: about ten minutes.
+wheel: $(VENV)/.requirements
+	$(BIN)/maturin build --locked --out dist
 
 clean:
 	cargo clean

@@ -82,7 +82,7 @@ def _of_row(part: str, line: str) -> Iterator[float]:
 
 
 def compared(measured: Mapping[str, float], stored: Mapping[str, float]) -> tuple[list[str], list[str]]:
-    """What fails, and what else is to be told."""
+    """The failures, and the remarks."""
     failed, told = [], []
     for name, before in stored.items():
         now = measured.get(name)
