@@ -75,7 +75,7 @@ listed! {
 pub struct UnknownKind {
     /// The name given.
     pub given: String,
-    /// What was perhaps meant: a kind, or a kind and the name of a thing.
+    /// The nearest known word: a kind, or a kind and the name of a model.
     pub nearest: Option<String>,
 }
 

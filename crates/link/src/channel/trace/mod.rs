@@ -146,7 +146,7 @@ fn delays_of(context: &ChannelContext, name: &str) -> Result<Vec<SimDuration>, F
     lines_of(context, "delay_file", name, ALLOWED, delay)
 }
 
-/// What is on the lines of a file, at least one.
+/// The parsed lines of a file, at least one.
 fn lines_of<T>(
     context: &ChannelContext,
     field: &str,
