@@ -7,7 +7,7 @@ use super::rows::{Batch, Kind, Texts, Values};
 use super::sink::{SinkError, Stored, StoredTable, TableSink};
 use super::tables::{ColumnKind, Table};
 
-/// What a run is told whose tables need more room than there is.
+/// The message for a run whose tables need more room than there is.
 const TOO_MUCH: &str = "the tables of the run need more memory than there is; allowed: a shorter run, a longer \
                         `record.interval`, or `record.messages = false`";
 
