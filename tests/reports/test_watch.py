@@ -70,7 +70,7 @@ class Held:
 
 @pytest.fixture
 def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
-    """A run of a minute, held after more than 20 s of it; it says how far it is at every call, however fast it is."""
+    """A run of a minute, held after more than 20 s of it; it says at every call how far it is."""
     monkeypatch.setattr(running, "_EVERY_S", 0.0)
     made = Held(tmp_path / "held", "60 s", 20.0)
     try:

@@ -17,7 +17,20 @@ if TYPE_CHECKING:
 CRATES = sorted(path.parent for path in (ROOT / "crates").glob("*/Cargo.toml"))
 
 # From the lowest crate to the highest: each may use those before it.
-ORDER = ["base", "budget", "link", "orbit", "transport", "quic", "quic-noq", "sim", "emu", "bench", "py", "web"]
+ORDER = [
+    "base",
+    "budget",
+    "link",
+    "orbit",
+    "transport",
+    "quic",
+    "quic-noq",
+    "sim",
+    "emu",
+    "bench",
+    "py",
+    "web",
+]
 
 
 def used(crate: Path) -> set[str]:
