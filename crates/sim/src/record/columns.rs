@@ -138,7 +138,7 @@ fn spread<T: Default>(
         Some(levels) => {
             values.extend(levels.iter().map(|level| {
                 if *level == 1 { new.next().unwrap_or_default() } else { T::default() }
-            }))
+            }));
         }
     }
 }

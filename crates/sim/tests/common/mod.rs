@@ -86,6 +86,6 @@ pub fn table(outcome: &Outcome, table: Table) -> Frame {
 pub fn bytes(table: &StoredTable) -> &[u8] {
     match &table.stored {
         Stored::Memory(bytes) => bytes,
-        other @ Stored::File(_) => panic!("a memory sink stored {other:?}"),
+        other @ (Stored::File(_) | Stored::Columns(_)) => panic!("a memory sink stored {other:?}"),
     }
 }
