@@ -1,7 +1,7 @@
 //! The JSON Schema of `summary.json`, read off the structs of the summary: names, units, and meanings.
 //!
-//! [`summary!`] defines a struct and describes it from one text, as `spec!` does for scenarios. The unit of a number follows
-//! from the end of its name ([`unit`]), or stands in brackets after its type. `leobench.summary` in Python is generated from
+//! `summary!` defines a struct and describes it from one text, as `spec!` does for scenarios. The unit of a number follows
+//! from the end of its name ([`unit()`]), or stands in brackets after its type. `leobench.summary` in Python is generated from
 //! this schema, and a test holds both together.
 
 use leobench_base::spec::{Schema, SchemaMap, json};
