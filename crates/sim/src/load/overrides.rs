@@ -13,7 +13,7 @@ use crate::scenario::ScenarioSpec;
 /// value away.
 ///
 /// # Errors
-/// If there is no such place, or nothing there to take away.
+/// If there is no such place, or nothing there to take away; the mistake of the scenario, if that may be why.
 pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), SpecError> {
     let value = parse(text);
     let error = |problem: String| SpecError {
@@ -29,7 +29,11 @@ pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), Spe
     };
     expand::named(tree, &steps);
     let absent = if text.trim().is_empty() { None } else { hints::absent_tables(&steps, tree) };
-    let defaults = ScenarioSpec::read(tree, &At::ROOT).ok().map(|spec| spec.write());
+    // Of a scenario with a mistake, nobody knows what it leaves to its defaults.
+    let (defaults, mistake) = match ScenarioSpec::read(tree, &At::ROOT) {
+        Ok(spec) => (Some(spec.write()), None),
+        Err(mistake) => (None, Some(mistake)),
+    };
     let mut here = tree;
     let mut spelled = defaults.as_ref();
     for (depth, step) in steps.iter().enumerate() {
@@ -53,6 +57,9 @@ pub(super) fn apply(tree: &mut Value, place: &str, text: &str) -> Result<(), Spe
             table.insert(step, Value::Table(Table::new()));
         }
         here = enter(here, step, spelled).map_err(|words| {
+            if let Some(mistake) = &mistake {
+                return mistake.clone();
+            }
             let words: Vec<_> = words.iter().map(String::as_str).collect();
             let missing = format!("there is no `{}`", steps[..=depth].join("."));
             if words.is_empty() {

@@ -176,3 +176,13 @@ fn nothing_behind_the_equals_sign_takes_a_value_away() {
     assert!(error.contains("there is no `links.wire.rat`"), "{error}");
     assert!(error.contains("did you mean `links.wire.rate`?"), "{error}");
 }
+
+#[test]
+fn a_mistake_of_the_scenario_comes_before_places_that_it_hides() {
+    let wrong = BASE.replacen("duration = \"", "duration = \"x", 1);
+    assert_ne!(wrong, BASE);
+    let alone = load_text(&wrong, &[]).unwrap_err().to_string();
+    assert!(alone.contains("duration"), "{alone}");
+    assert_eq!(load_text(&wrong, &[("record.series", "false")]).unwrap_err().to_string(), alone);
+    load_text(BASE, &[("record.series", "false")]).unwrap();
+}
