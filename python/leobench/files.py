@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leobench import unfinished
 from leobench.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -76,13 +77,40 @@ def writing(file: Path) -> Iterator[None]:
 
 
 def write_text(file: Path, text: str) -> None:
-    """Writes a text file.
+    """Writes a text file as a whole: if it cannot be written, what was there stays.
+
+    A link stands for what it leads to; a pipe or a device is written to as it is.
 
     Raises:
         InputError: If it cannot be written.
     """
     with writing(file):
-        file.write_text(text, encoding="utf-8")
+        place = Path(os.path.realpath(file))
+        if place.exists() and not place.is_file():
+            place.write_text(text, encoding="utf-8", newline="\n")
+            return
+        partial = unfinished.beside(place, "partial")
+        try:
+            partial.write_text(text, encoding="utf-8", newline="\n")
+            if place.exists():
+                partial.chmod(stat.S_IMODE(place.stat().st_mode))
+            partial.replace(place)
+        finally:
+            with suppress(OSError):
+                partial.unlink()
+
+
+def refuse_existing(file: Path) -> None:
+    """Refuses a file that `--out` names and that is there already, unless it is a pipe or a device.
+
+    Raises:
+        InputError: If it is.
+    """
+    special = file.exists() and not (file.is_file() or file.is_dir())
+    if os.path.lexists(file) and not special:
+        raise InputError(
+            f"{file}: exists already; choose another file with --out, or replace it with --force"
+        )
 
 
 def is_campaign(file: Path) -> bool:

@@ -101,6 +101,24 @@ def test_the_command_prints_and_writes(
     assert "delay" not in written
 
 
+def test_a_file_that_exists_stays(
+    tiny: CampaignResult, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep = tmp_path / "keep.toml"
+    keep.write_text("mine", encoding="utf-8")
+    given = ["table", str(tiny.folder), "--out", str(keep)]
+    assert cli.main(given) == 2
+    assert keep.read_text(encoding="utf-8") == "mine"
+    refused = (
+        f"leobench: {keep}: exists already; choose another file with --out, or replace it with --force\n"
+    )
+    assert capsys.readouterr().err == refused
+    assert cli.main([*given, "--force"]) == 0
+    assert "goodput" in keep.read_text(encoding="utf-8")
+    assert cli.main(["table", str(tiny.folder), "--force"]) == 2
+    assert "--force: is for a file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

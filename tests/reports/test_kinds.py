@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import resource
 import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -217,7 +220,12 @@ def test_what_cannot_be_reported_is_refused(
     (unfinished / "manifest.json").write_text(json.dumps({**manifest, "complete": False}), encoding="utf-8")
     (tmp_path / "verdicts.json").write_text("{}", encoding="utf-8")
     cases: list[tuple[list[object], str]] = [
-        ([tmp_path / "none"], "is not a folder; `leobench run` makes result folders"),
+        ([tmp_path / "none"], "none: there is no such result folder; allowed: one that"),
+        ([tmp_path / "no" / "result"], "no/result: there is no such result folder"),
+        (
+            [ka, "--out", tmp_path / "report.htm"],
+            "report.htm: is no name of a report; allowed: one that ends",
+        ),
         ([unfinished], "is a campaign that has not finished; watch it with `leobench view"),
         ([ka, campaign], "is a campaign, and cannot be reported beside others; allowed: one campaign"),
         ([ka, other], "the runs have no flow in common ("),
@@ -240,3 +248,40 @@ def test_the_command_writes_beside_the_folder(ka: Path, capsys: pytest.CaptureFi
     first = ka.with_suffix(".html").read_bytes()
     assert cli.main(["report", str(ka)]) == 0
     assert ka.with_suffix(".html").read_bytes() == first
+
+
+def test_a_file_that_is_no_report_stays(ka: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario, notes = tmp_path / "mine.toml", tmp_path / "notes.html"
+    for file in (scenario, notes):
+        file.write_text("mine", encoding="utf-8")
+        assert cli.main(["report", str(ka), "--out", str(file)]) == 2
+        assert file.read_text(encoding="utf-8") == "mine"
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].endswith("mine.toml: is no name of a report; allowed: one that ends in .html")
+    assert "notes.html: exists already and is no report of leobench; choose another file with" in said[1]
+    assert cli.main(["report", str(ka), "--out", str(notes), "--force"]) == 0
+    whole = notes.read_bytes()
+    assert whole == ka.with_suffix(".html").read_bytes()
+    assert cli.main(["report", str(ka), "--out", str(notes), "--without", "packets"]) == 0
+
+
+def test_a_full_disk_leaves_the_report_that_was_there(ka: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+
+    def written(largest: int) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "leobench", "report", ka, "--out", out],
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest)),
+        )
+
+    failed = written(100_000)
+    assert (failed.returncode, failed.stderr) == (2, f"leobench: {out}: cannot be written: File too large\n")
+    assert not list(tmp_path.iterdir())
+    assert written(100_000_000).returncode == 0
+    whole = out.read_bytes()
+    assert written(100_000).returncode == 2
+    assert out.read_bytes() == whole
+    assert list(tmp_path.iterdir()) == [out]

@@ -25,7 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="result folder of `leobench run`, several of them, or one of `leobench sweep` or `reproduce`",
     )
     parser.add_argument(
-        "--out", metavar="FILE", type=Path, help="HTML file (default: DIR.html; for several runs report.html)"
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help="HTML file, which ends in .html (default: DIR.html; for several runs report.html)",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace a file that is no report; a report is replaced anyway"
     )
     parser.add_argument(
         "--without",
@@ -41,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
     """Writes the report and prints its file and size."""
     from leobench import report
 
-    file = report.write(args.folders, args.out or _beside(args.folders), args.without)
+    file = report.write(args.folders, args.out or _beside(args.folders), args.without, force=args.force)
     print(f"{file} ({file.stat().st_size / 1e6:.1f} MB)")
     return 0
 

@@ -46,15 +46,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="confidence of the intervals (default: 0.95)",
     )
     parser.add_argument("--out", metavar="FILE", type=Path, help="write the table to a file")
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
 
 
 def main(args: argparse.Namespace) -> int:
     """Prints the table, or writes it."""
     from leobench import means
     from leobench.campaign import CampaignResult
-    from leobench.files import write_text
+    from leobench.errors import InputError
+    from leobench.files import refuse_existing, write_text
 
     means.refuse_unknown_format(args.format)
+    if args.force and args.out is None:
+        raise InputError("--force: is for a file; name one with --out, or leave --force out")
+    if args.out is not None and not args.force:
+        refuse_existing(args.out)
     made = means.of(CampaignResult.open(args.folder), args.metrics, args.confidence)
     said = render(made) + "\n" if args.format == "text" else means.FORMATS[args.format](made)
     if args.out is None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from leobench.files import writing
+from leobench.files import write_text
 from leobench.report import gather, limits, page
 
 if TYPE_CHECKING:
@@ -30,30 +30,50 @@ if TYPE_CHECKING:
 __all__ = ["write"]
 
 
-def write(folders: Sequence[Path | str], file: str | PathLike[str], without: Sequence[str] = ()) -> Path:
+def write(
+    folders: Sequence[Path | str],
+    file: str | PathLike[str],
+    without: Sequence[str] = (),
+    *,
+    force: bool = False,
+) -> Path:
     """Writes the report on some folders, and returns its file.
 
     Args:
         folders: Result folders of runs, or one folder of a campaign or a reproduction.
-        file: The HTML file to write.
+        file: The HTML file to write. A report that is there is replaced.
         without: Tables to leave out, such as `packets`; `globe` leaves out the globe.
+        force: Whether to replace a file that is no report of leobench.
 
     Raises:
         InputError: If a folder is no result or still being written, the runs do not belong together, the
-            tables are too large for a page, or the file cannot be written.
+            tables are too large for a page, or the file cannot be written or may not be replaced.
     """
     from pathlib import Path
 
+    target = Path(file)
+    given = [Path(folder) for folder in folders]
+    for folder in given:
+        gather.refuse_missing(folder)
+    _refuse_target(target, force=force)
+    content = gather.gather(given, without)
+    limits.check(content)
+    write_text(target, page.report(content))
+    return target
+
+
+def _refuse_target(target: Path, *, force: bool) -> None:
+    """Refuses a file that a report may not be written to."""
     from leobench.errors import InputError
 
-    target = Path(file)
     if target.is_dir():
         raise InputError(f"{target}: is a folder; allowed: a file, such as {target / 'report.html'}")
+    if target.suffix.lower() != ".html":
+        raise InputError(f"{target}: is no name of a report; allowed: one that ends in .html")
     if not target.absolute().parent.is_dir():
         raise InputError(f"{target}: there is no folder {target.parent}")
-    content = gather.gather([Path(folder) for folder in folders], without)
-    limits.check(content)
-    text = page.report(content)
-    with writing(target):
-        target.write_text(text, encoding="utf-8", newline="\n")
-    return target
+    if target.exists() and not force and not page.is_report(target):
+        raise InputError(
+            f"{target}: exists already and is no report of leobench; choose another file with --out, "
+            "or replace it with --force"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from leobench import folder as folders_of_runs
@@ -39,6 +40,19 @@ def gather(folders: Sequence[Path], without: Sequence[str] = ()) -> Content:
     if whole:
         return reproductions.content(whole[0], without)
     return of_runs(folders, without)
+
+
+def refuse_missing(folder: Path) -> None:
+    """Refuses a folder that is not there, nor being written.
+
+    Raises:
+        InputError: If it is not.
+    """
+    if not os.path.lexists(folder) and not unfinished.partials(folder):
+        raise InputError(
+            f"{folder}: there is no such result folder; allowed: one that `leobench run`, `sweep` or "
+            "`reproduce` wrote"
+        )
 
 
 def is_campaign(folder: Path) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
+from leobench.files import open_regular
 
 if TYPE_CHECKING:
     from leobench.report.content import Content
@@ -27,6 +28,10 @@ _GLOBE = ("globe.gl.js", "land.json")
 
 # Tables and parts that shrink by less than this are stored as they are.
 _WORTH = 0.9
+
+# What the template says of its maker, and the bytes from the start of a page within which it says so.
+_GENERATOR = b'<meta name="generator" content="leobench">'
+_HEAD = 4096
 
 
 def report(content: Content) -> str:
@@ -44,6 +49,15 @@ def report(content: Content) -> str:
 def served(title: str) -> str:
     """The page of a folder that is being watched: it fetches content, tables and parts from its server."""
     return _filled(title, None, [], "'self'", globe=True)
+
+
+def is_report(file: Path) -> bool:
+    """Whether a file is a page that was made here."""
+    try:
+        with open_regular(file) as opened:
+            return _GENERATOR in opened.read(_HEAD)
+    except OSError:
+        return False
 
 
 def _filled(
