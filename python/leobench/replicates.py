@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import as_completed
 from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leobench import unfinished
 from leobench.errors import InputError, RunError, cut, positive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -81,13 +83,15 @@ def execute(task: Task) -> None:
 
 def run(
     tasks: Sequence[Task], workers: int | None, progress: Callable[[int, int], object]
-) -> Iterator[tuple[Task, RunError | None]]:
+) -> Generator[tuple[Task, RunError | None]]:
     """Executes all runs; yields each as it finishes, with its error if it failed.
 
     Args:
         tasks: The runs.
         workers: The number of processes, one per processor unless given; 1 runs in this process.
         progress: Called at the start and after every run with the numbers of finished and failed runs.
+
+    Closing it early kills the workers, and removes the folders of the runs that they leave unfinished.
 
     Raises:
         InputError: If the number of workers is none, or a folder was taken meanwhile.
@@ -98,11 +102,17 @@ def run(
     wanted = min(wanted, len(tasks))
     done = failed = 0
     progress(done, failed)
-    with nullcontext() if wanted == 1 else processes.WorkerProcesses(wanted) as pool:
-        for task, error in _in_process(tasks) if pool is None else _on(pool, tasks):
-            done, failed = done + 1, failed + (error is not None)
-            yield task, error
-            progress(done, failed)
+    try:
+        with nullcontext() if wanted == 1 else processes.WorkerProcesses(wanted) as pool:
+            for task, error in _in_process(tasks) if pool is None else _on(pool, tasks):
+                done, failed = done + 1, failed + (error is not None)
+                yield task, error
+                progress(done, failed)
+    except BaseException:
+        # A killed worker cannot remove what it was writing, as this process does.
+        for place in {Path(os.path.realpath(task.folder)).parent for task in tasks}:
+            unfinished.clear(place)
+        raise
 
 
 def _in_process(tasks: Sequence[Task]) -> Iterator[tuple[Task, RunError | None]]:

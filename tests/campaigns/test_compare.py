@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import signal
@@ -242,6 +243,28 @@ def test_options_of_several_seeds_are_checked(
     assert cli.main(["run", str(quick), "--out", str(tmp_path / "out"), *given]) == 2
     assert message in capsys.readouterr().err
     assert not list(tmp_path.glob("out*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("group", [False, True], ids=["alone", "group"])
+def test_an_interruption_leaves_no_unfinished_run_of_a_worker(
+    number: signal.Signals, group: bool, quick: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "results" / "out"
+    given = ["--seeds", "1-6", "--workers", "2", "--set", "duration=100000 s", "--out", str(out)]
+    with subprocess.Popen(
+        [*LEOBENCH, "run", str(quick), *given], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        while len(list(out.parent.glob(".out-*.partial-*/*.parquet"))) < 2:
+            assert process.poll() is None
+            time.sleep(0.02)
+        if group:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (128 + number, "leobench: interrupted; nothing was written\n")
+    assert not list(out.parent.iterdir())
 
 
 def test_an_interruption_keeps_whole_runs(quick: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,10 +40,13 @@ def main(args: argparse.Namespace, scenario: Scenario, overrides: Sequence[tuple
     workers = 1 if scenario.engine == engine.REAL else args.workers
     started, finished, failed = time.perf_counter(), [], 0
     try:
-        with CampaignProgress(None, quiet=args.quiet) as bar:
-            for task, error in replicates.run(
-                tasks, workers, lambda done, failed: bar(Status(done, failed, len(tasks), 0))
-            ):
+        with (
+            CampaignProgress(None, quiet=args.quiet) as bar,
+            closing(
+                replicates.run(tasks, workers, lambda done, failed: bar(Status(done, failed, len(tasks), 0)))
+            ) as runs,
+        ):
+            for task, error in runs:
                 if error is None:
                     finished.append(task)
                 else:
