@@ -236,6 +236,16 @@ def read(folder: Path) -> Result:
     return Result(manifest, Summary(summary), Tables.from_parquet(present), folder)
 
 
+def refuse_damaged_manifest(folder: Path) -> None:
+    """Refuses the folder of a run or a campaign whose manifest is there, but cannot be read.
+
+    Raises:
+        InputError: If it is one.
+    """
+    if os.path.isfile(folder / MANIFEST):  # noqa: PTH113 (of any name, too long ones as well)
+        _load(folder / MANIFEST)
+
+
 def _load(file: Path) -> dict[str, Any]:
     try:
         parsed = json.loads(read_text(file))
@@ -243,8 +253,13 @@ def _load(file: Path) -> dict[str, Any]:
         raise InputError(f"{file.parent}: is not a result folder: it has no {file.name}") from None
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror}") from error
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{file}: is damaged: no JSON from line {error.lineno}, column {error.colno} on; "
+            "make the result again"
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{file}: cannot be read: {error}") from error
+        raise InputError(f"{file}: is damaged: {error}; make the result again") from error
     if not isinstance(parsed, dict):
         raise InputError(f"{file}: is not a JSON object")
     return parsed

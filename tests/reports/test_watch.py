@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import pytest
 from playwright.sync_api import expect
 
 import leobench
-from leobench import running, unfinished
+from leobench import cli, running, unfinished
 from leobench.errors import InputError
 from leobench.folder import TABLES
 from leobench.report import prefix
@@ -246,3 +247,29 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
         Watch(tmp_path / "nothing")
     with pytest.raises(InputError, match=r"--port = 99999999: cannot be used .*; allowed: a free port, or 0"):
         Server(Watch.__new__(Watch), 99_999_999)
+
+
+@pytest.mark.parametrize("command", ["report", "view"])
+@pytest.mark.parametrize("kind", ["run", "campaign"])
+def test_a_damaged_manifest_is_told_by_name(
+    command: str, kind: str, ka: Path, buffers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(ka if kind == "run" else buffers / "results" / "buffers", folder)
+    file = folder / "manifest.json"
+    for text, what in (("{\n", "no JSON from line 2, column 1 on"), ("", "no JSON from line 1, column 1 on")):
+        file.write_text(text, encoding="utf-8")
+        assert cli.main([command, str(folder)]) == 2
+        assert capsys.readouterr().err == f"leobench: {file}: is damaged: {what}; make the result again\n"
+
+
+def test_a_damaged_summary_is_told_before_anything_is_served(
+    ka: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(ka, folder)
+    (folder / "summary.json").write_text("{", encoding="utf-8")
+    assert cli.main(["view", str(folder)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "summary.json: is damaged: no JSON from line 1, column 2 on" in said.err

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
 from leobench.files import read_text
-from leobench.folder import TABLES
+from leobench.folder import TABLES, refuse_damaged_manifest
 from leobench.result import Tables, read_table
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class CampaignResult:
             InputError: If there is none, or it is not complete.
         """
         folder = Path(folder)
+        refuse_damaged_manifest(folder)
         manifest = read_manifest(folder)
         if manifest is None:
             raise InputError(

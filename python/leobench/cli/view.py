@@ -43,7 +43,9 @@ def main(args: argparse.Namespace) -> int:
     from leobench.report.server import Server
     from leobench.report.watch import Watch
 
-    with Server(Watch(args.folder, args.without), args.port) as server:
+    watch = Watch(args.folder, args.without)
+    watch.look()  # what is damaged is told here, not by a page
+    with Server(watch, args.port) as server:
         print(server.address, flush=True)
         if sys.stderr.isatty():
             print("Only this machine can open it. Ctrl-C ends it; the run goes on.", file=sys.stderr)

@@ -30,6 +30,7 @@ def gather(folders: Sequence[Path], without: Sequence[str] = ()) -> Content:
     if not folders:
         raise InputError("no folder is named; allowed: a result folder, several, or one of a campaign")
     for folder in folders:
+        folders_of_runs.refuse_damaged_manifest(folder)
         refuse_unfinished(folder)
     whole = [folder for folder in folders if is_campaign(folder) or reproductions.figures(folder)]
     if whole and len(folders) > 1:

@@ -7,6 +7,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from leobench import folder as folders
 from leobench import running, unfinished
 from leobench.campaign.result import read_manifest
 from leobench.errors import InputError
@@ -28,11 +29,12 @@ class Watch:
     """A folder, and the content of its page whenever somebody looks.
 
     Raises:
-        InputError: If the folder holds no result and none is being written.
+        InputError: If the folder holds no result and none is being written, or its manifest is damaged.
     """
 
     def __init__(self, folder: Path, without: Sequence[str] = ()) -> None:
         runs.check_without(without)
+        folders.refuse_damaged_manifest(folder)
         self.folder = folder
         self._without = without
         self._empties: Mapping[str, prefix.Empty] | None = None
