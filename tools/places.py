@@ -10,8 +10,11 @@ from __future__ import annotations
 import csv
 import json
 import sys
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from leobench.templates.places import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,9 +34,29 @@ def cities(found: Iterable[dict[str, Any]], countries: Iterable[dict[str, Any]])
     ]
     kept.sort(key=lambda city: (-city["population"], city["geonameid"]))
     return [
-        [city["name"], city["countrycode"], round(city["latitude"], 2), round(city["longitude"], 2)]
+        [
+            city["name"],
+            city["countrycode"],
+            round(city["latitude"], 2),
+            round(city["longitude"], 2),
+            "|".join(other_names(city)),
+        ]
         for city in kept
     ]
+
+
+def other_names(city: dict[str, Any]) -> list[str]:
+    """A city's other names in Latin letters, folded.
+
+    Leaves out codes of airports, which are in capitals, and transcriptions, which start with a small letter.
+    """
+    stripped = (name.strip() for name in city["alternatenames"])
+    names = {folded(name) for name in stripped if name[:1].isupper() and not name.isupper() and _latin(name)}
+    return sorted(names - {folded(city["name"])})
+
+
+def _latin(name: str) -> bool:
+    return all(not char.isalpha() or "LATIN" in unicodedata.name(char, "") for char in name)
 
 
 def stations(found: Iterable[dict[str, Any]]) -> list[list[object]]:
@@ -57,9 +80,8 @@ def write(name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) ->
 def main(cities_file: str, countries_file: str, stations_file: str) -> None:
     """Writes both lists."""
     read = [json.loads(Path(file).read_text("utf-8")) for file in (cities_file, countries_file)]
-    write(
-        "cities.csv", ["name", "country", "latitude", "longitude"], cities(*(each.values() for each in read))
-    )
+    header = ["name", "country", "latitude", "longitude", "other_names"]
+    write("cities.csv", header, cities(*(each.values() for each in read)))
     listed = json.loads(Path(stations_file).read_text("utf-8"))["stations"]
     write("ground-stations.csv", ["kind", "name", "latitude", "longitude"], stations(listed))
 

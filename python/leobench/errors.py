@@ -62,14 +62,20 @@ def near(given: object, known: Iterable[str]) -> str:
     return "" if found is None else f"; did you mean `{found}`?"
 
 
-def nearest(given: object, known: Iterable[str]) -> str | None:
-    """The word that was perhaps meant, in whatever case, if any is near."""
+def nearest(given: object, known: Iterable[str], similarity: float = 0.6) -> str | None:
+    """The word that was perhaps meant, in whatever case, if any is near.
+
+    Args:
+        given: What was given.
+        known: The words that could be meant.
+        similarity: Similarity from which a word is near, from 0 to 1 (`difflib.SequenceMatcher.ratio`).
+    """
     import difflib
 
     if len(str(given)) > _LONGEST_WORD:
         return None
     folded = {word.casefold(): word for word in known}
-    found = difflib.get_close_matches(str(given).casefold(), folded, 1)
+    found = difflib.get_close_matches(str(given).casefold(), folded, 1, similarity)
     return folded[found[0]] if found else None
 
 

@@ -207,6 +207,55 @@ def test_cities_are_found_in_any_case_without_accents_and_by_country() -> None:
     assert templates.city("london, ca").longitude == pytest.approx(-81.23)
 
 
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("New York", "New York City, US"),
+        ("München", "Munich, DE"),
+        ("Munchen", "Munich, DE"),
+        ("Muenchen,DE", "Munich, DE"),
+        ("Köln", "Köln, DE"),
+        ("cologne", "Köln, DE"),
+        ("Wien", "Vienna, AT"),
+        ("Firenze", "Florence, IT"),
+        ("Lisboa", "Lisbon, PT"),
+        ("Kiev", "Kyiv, UA"),
+        ("Bombay", "Mumbai, IN"),
+        ("Lodz", "Łódź, PL"),
+        ("Las Palmas", "Las Palmas de Gran Canaria, ES"),
+        ("Paris", "Paris, FR"),
+        ("Barcelona,ES", "Barcelona, ES"),
+        ("Mogi das", "Mogi das Cruzes, BR"),  # the first words of one name only
+    ],
+)
+def test_cities_are_found_by_local_names_and_first_words(given: str, name: str) -> None:
+    assert templates.city(given).name == name
+
+
+def test_first_words_of_several_cities_are_refused_with_their_names() -> None:
+    with pytest.raises(leobench.InputError, match=r"--at Sao: several cities begin so: `São Paulo,BR`, `São"):
+        templates.city("Sao")
+    assert templates.city("São Luís,BR").name == "São Luís, BR"
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ("Santander", "`London,CA`"),
+        ("Sevenoaks", "`London,CA`"),
+        ("Munchn", "did you mean `Munich,DE`?"),
+        ("Munich,FR", "did you mean `Munich,DE`?"),
+        ("Barcelna", "did you mean `Barcelona,ES`?"),
+    ],
+)
+def test_unknown_cities_are_told_the_size_of_the_list_and_only_very_near_names(
+    given: str, advice: str
+) -> None:
+    with pytest.raises(leobench.InputError, match="at least 250,000 inhabitants; allowed: degrees") as told:
+        templates.city(given)
+    assert str(told.value).endswith(advice)
+
+
 @pytest.mark.parametrize("at", ["Munich", "-33.92,18.42", "-5,-140", "64.15,-21.94"])
 def test_starlink_from_a_place_runs(at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
