@@ -256,6 +256,26 @@ def test_unknown_cities_are_told_the_size_of_the_list_and_only_very_near_names(
     assert str(told.value).endswith(advice)
 
 
+@pytest.mark.parametrize(
+    ("args", "name"),
+    [
+        (["santander.toml", "--at", "43.46,-3.80"], "santander"),
+        (["Cape Town.toml", "--at", "Cape Town"], "cape-town"),
+        (["東京.toml", "--at", "35.7,139.7"], "starlink-35-7n-139-7e"),  # nothing is left of the stem
+        (["--at", "43.46,-3.80"], "starlink-43-46n-3-8w"),
+        ([".", "--at", "-33.9,18.4"], "starlink-33-9s-18-4e"),
+        (["--at", "Cape Town"], "starlink-cape-town"),
+    ],
+)
+def test_scenarios_of_places_have_names_of_their_own(
+    args: list[str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["new", "starlink", *args]) == 0
+    (file,) = tmp_path.iterdir()
+    assert leobench.check(file)["name"] == name
+
+
 @pytest.mark.parametrize("at", ["Munich", "-33.92,18.42", "-5,-140", "64.15,-21.94"])
 def test_starlink_from_a_place_runs(at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

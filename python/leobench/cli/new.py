@@ -93,8 +93,10 @@ def _write_starlink(args: argparse.Namespace) -> None:
             f"{templates.STARLINK}: has no place; add --at LATITUDE,LONGITUDE in degrees, or --at CITY "
             "(`leobench new starlink-hour` copies an hour in Seattle)"
         )
-    text = templates.scenario_at(templates.place(args.at))
     file = templates.target(args.file, f"{templates.STARLINK}.toml")
+    # Results go by the scenario's name: each place needs its own, whatever the file.
+    name = file.stem if file == args.file else ""
+    text = templates.scenario_at(templates.place(args.at), name)
     _write(templates.Copies({file: text.encode()}), args, "run")
 
 

@@ -87,13 +87,19 @@ def ground(place: Place) -> Ground:
     return Ground(tuple((near or gateways)[:_GATEWAYS]), pop, over_lasers=not near)
 
 
-def scenario_at(place: Place) -> str:
-    """The text of a scenario with a terminal at a place."""
+def scenario_at(place: Place, name: str = "") -> str:
+    """The text of a scenario with a terminal at a place.
+
+    Args:
+        place: Where the terminal is.
+        name: The scenario's name, of which letters, digits and hyphens are kept; follows from the place if
+            nothing is left of it.
+    """
     stations = ground(place)
     way = "lasers to a gateway" if stations.over_lasers else "bent pipe to the nearest gateways"
     return _TEXT.format(
         place=place.name,
-        name=slug(f"starlink {place.name.rpartition(',')[0]}" if place.name[0].isalpha() else "starlink"),
+        name=slug(name) or slug(f"starlink {_where(place)}"),
         way=way,
         pop=stations.pop.name,
         pop_km=place.distance_km(stations.pop),
@@ -102,6 +108,14 @@ def scenario_at(place: Place) -> str:
         longitude=place.longitude,
         gateways="\n".join(_line(gateway, stations.pop) for gateway in stations.gateways),
     )
+
+
+def _where(place: Place) -> str:
+    """A city without its country, or the coordinates with their directions."""
+    if place.name[0].isalpha():
+        return place.name.rpartition(",")[0]
+    north, east = "n" if place.latitude >= 0 else "s", "e" if place.longitude >= 0 else "w"
+    return f"{abs(place.latitude):g}{north} {abs(place.longitude):g}{east}"
 
 
 def _line(gateway: Place, pop: Place) -> str:
