@@ -15,7 +15,7 @@ import pytest
 
 import leobench
 from leobench import cli, replicates
-from leobench.campaign import Campaign, CampaignResult, ad_hoc
+from leobench.campaign import Campaign, CampaignResult, ad_hoc, sharing
 from leobench.errors import InputError
 from leobench.overrides import as_text
 from tests.support import campaigns
@@ -151,6 +151,37 @@ def test_what_is_measured_fits_the_flows(scenarios: Path) -> None:
     assert "flows.cubic.rtt_ms.mean" in two
     endless = chosen("two-flows.toml", {f"flows.{name}.source": "bulk" for name in ("cubic", "newreno")})
     assert not any("completion" in metric for metric in endless)
+
+
+def test_fairness_is_measured_of_flows_that_share_a_direction_of_a_link(scenarios: Path) -> None:
+    def measured(name: str, overrides: dict[str, object] | None = None) -> bool:
+        return "fairness_jain" in ad_hoc.default_metrics(leobench.check(scenarios / name, overrides))
+
+    assert measured("two-flows.toml")
+    against = {"flows.newreno.from": "server", "flows.newreno.to": "client"}
+    assert not measured("two-flows.toml", against)
+    assert measured("shared-bottleneck.toml")  # over the last link only, of which one flow has two paths
+    assert not measured("london-new-york.toml")  # two ways without a common link
+    assert not measured("ka.toml")
+
+
+def test_flows_share_the_links_on_their_ways_only() -> None:
+    links: dict[str, object] = {
+        name: {"between": ends.split("-")}
+        for name, ends in {"left": "a-x", "right": "b-x", "middle": "x-y", "c": "y-c", "d": "y-d"}.items()
+    }
+
+    def share(*ways: str) -> bool:
+        flows: dict[str, object] = {
+            way: {"from": way[0], "to": way[1], "transport": {"kind": "quic"}} for way in ways
+        }
+        return sharing.share_a_direction({"links": links, "flows": flows}, flows)
+
+    assert share("ac", "bd")
+    assert share("ac", "bd", "bc")
+    assert not share("ac", "db")
+    assert not share("ab", "cd")
+    assert not share("ac", "bd", "yd")
 
 
 def test_a_dry_run_tells_what_would_run(

@@ -133,7 +133,7 @@ def test_a_wide_range_is_logarithmic_and_ends_on_ticks() -> None:
         ("links.up/a->b.utilisation", "utilisation of up/a->b", ""),
         ("links.up/a->b.dropped_packets.queue", "dropped packets queue of up/a->b", ""),
         ("competition.convergence_s", "competition convergence", "s"),
-        ("fairness_jain", "fairness jain", ""),
+        ("fairness_jain", "Jain's fairness", ""),
     ],
 )
 def test_metrics_have_names_and_units(metric: str, label: str, unit: str) -> None:

@@ -41,7 +41,7 @@ link                Mbit/s   used  delivered  by queue  channel   down   MTU  me
 lms/ground->sat      41.30   2.0%    230,000         0        0      0     0    180.2  590.0
 lms/sat->ground      41.30  93.0%    230,000         0        0      0     0    180.2  590.0
 
-All flows together from 5 s to 60 s: Jain fairness of their goodputs 0.988, friendliness ratio 0.750, \
+All flows together from 5 s to 60 s: Jain's fairness of their goodputs 0.988, friendliness ratio 0.750, \
 fair shares after 12.5 s"""
     assert summary_tables.render(summary) == expected
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leobench.campaign import metrics, names, places, spreads
+from leobench.campaign import metrics, names, places, sharing, spreads
 from leobench.campaign.definition import MOST_VARIANTS, Variant
 from leobench.campaign.plan import Campaign
 from leobench.errors import InputError, cut, positive
@@ -234,7 +234,8 @@ def default_metrics(resolved: Mapping[str, Any]) -> list[str]:
     """The metrics of a resolved scenario that nobody chose.
 
     Of each flow that is not background: its goodput, and the delay of its messages, or the time that a page
-    or a transfer takes. With two or more such flows, also their fairness.
+    or a transfer takes. With two or more such flows, also their fairness if all of them send over one
+    direction of a link: others do not compete for its rate.
     """
     flows = {name: flow for name, flow in resolved["flows"].items() if not flow.get("background")}
     flows = flows or resolved["flows"]
@@ -242,7 +243,8 @@ def default_metrics(resolved: Mapping[str, Any]) -> list[str]:
     if len(flows) <= _FEW_FLOWS:
         for name, flow in flows.items():
             found += [f"flows.{name}.{tail}" for tail in _times(flow)]
-    return [*found, *(["fairness_jain"] if len(flows) > 1 else [])]
+    compete = len(flows) > 1 and sharing.share_a_direction(resolved, flows)
+    return [*found, *(["fairness_jain"] if compete else [])]
 
 
 def _times(flow: Mapping[str, Any]) -> list[str]:

@@ -204,7 +204,7 @@ def _competition(summary: Mapping[str, Any]) -> str:
     ratio, converged = found["friendliness_ratio"], found["convergence_s"]
     clauses = [
         f"All flows together from {found['from_s']:g} s to {found['to_s']:g} s",
-        f"Jain fairness of their goodputs {summary['fairness_jain']:.3f}",
+        f"Jain's fairness of their goodputs {summary['fairness_jain']:.3f}",
     ]
     if ratio is not None:
         clauses.append(f"friendliness ratio {ratio:.3f}")

@@ -24,7 +24,7 @@ _STATISTICS = {
     "p99": ("99 % quantile of", "p99"),
     "max": ("largest", "largest"),
 }
-_TERMS = {"completion": "completion time", "rtt": "RTT"}
+_TERMS = {"completion": "completion time", "rtt": "RTT", "fairness jain": "Jain's fairness"}
 
 
 @dataclass(frozen=True)
@@ -83,22 +83,32 @@ def find_metric(word: str, known: Sequence[str]) -> str:
     Raises:
         InputError: If there is none, or several.
     """
+    found = find_metrics(word, known)
+    if len(found) > 1:
+        meant = ", ".join(f"`{metric}`" for metric in found)
+        raise InputError(f"--metric = {word}: is ambiguous; allowed: {meant}")
+    return found[0]
+
+
+def find_metrics(word: str, known: Sequence[str]) -> list[str]:
+    """The metric of this path, or all whose paths end in these words.
+
+    Raises:
+        InputError: If there is none.
+    """
     if word in known:
-        return word
+        return [word]
     found = [
         metric
         for metric in known
         if any(f".{path}".endswith(f".{word}") for path in (metric, without_units(metric)))
     ]
-    if len(found) > 1:
-        meant = ", ".join(f"`{metric}`" for metric in found)
-        raise InputError(f"--metric = {word}: is ambiguous; allowed: {meant}")
     if not found:
         text = allowed(word, known)
         if "did you mean" not in text:
             text += near(word, sorted({without_units(metric).rpartition(".")[2] for metric in known}))
         raise InputError(f"--metric = {word}: the campaign has no such metric; {text}")
-    return found[0]
+    return found
 
 
 def without_units(path: str) -> str:
