@@ -92,6 +92,12 @@ def test_kept_tables_of_a_campaign_have_series(tmp_path: Path, opened: Opened) -
     page = opened.open(report.write([tmp_path / "kept"], tmp_path / "kept.html"))
     legend = page.locator('[data-panel="throughput"] .legend').inner_text()
     assert "congestion=cubic: main" in legend
+    svg = page.locator(".intervals svg")
+    left = svg.evaluate(
+        "each => Math.min(...[...each.querySelectorAll('.name')].map((name) => name.getBBox().x))"
+    )
+    assert left >= 0
+    assert "congestion newreno" in (svg.text_content() or "")
     page.locator(".picker button", has_text="newreno").click()
     expect(page.locator('[data-panel="throughput"] .chip')).to_have_count(1)
 

@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 import leobench
 from leobench import report
 from tests.reports.browser import columns, saved
+from tests.support.paths import ROOT
 from tests.support.quick import QUICK
 
 if TYPE_CHECKING:
@@ -169,3 +170,39 @@ def test_the_theme_changes(ka: Path, opened: Opened) -> None:
     before = page.evaluate(colour)
     page.locator(".theme").click()
     assert page.evaluate(colour) != before
+
+
+def test_an_endless_flow_neither_completes_nor_misses_anything(tmp_path: Path, opened: Opened) -> None:
+    leobench.run(ROOT / "scenarios" / "bufferbloat.toml", 1, {"duration": "2 s"}, out=tmp_path / "bulk")
+    flows = leobench.open(tmp_path / "bulk").summary["flows"]
+    at = next(
+        at for at, flow in enumerate(flows) if (flow["messages"], flow["undelivered_messages"]) == (1, 1)
+    )
+    page = opened.open(report.write([tmp_path / "bulk"], tmp_path / "bulk.html"))
+    assert "COMPLETION" not in page.locator(".cards").inner_text().upper()
+    heads = page.locator("#table-of-flows thead th").all_inner_texts()
+    cells = page.locator("#table-of-flows tbody tr").nth(at).locator("th, td").all_inner_texts()
+    assert cells[heads.index("not delivered")] == "\u2013"
+
+
+def test_the_header_names_the_commit_and_words_in_backticks_are_code(
+    ka: Path, tmp_path: Path, opened: Opened
+) -> None:
+    folder = tmp_path / "told"
+    shutil.copytree(ka, folder)
+    file = folder / "manifest.json"
+    manifest = json.loads(file.read_text(encoding="utf-8"))
+    manifest |= {"commit": "0123abc", "validity": {"verdict": "warnings", "warnings": ["see `events` <b>"]}}
+    file.write_text(json.dumps(manifest), encoding="utf-8")
+    page = opened.open(report.write([folder], tmp_path / "told.html"))
+    assert "commit 0123abc" in page.locator("header").inner_text()
+    assert page.locator(".verdict li").inner_text() == "see events <b>"
+    assert page.locator(".verdict li code").inner_text() == "events"
+
+
+def test_all_charts_are_drawn_before_the_page_is_printed(ka: Path, opened: Opened) -> None:
+    page = opened.open(ka.with_suffix(".html"))
+    page.wait_for_selector("#series[data-read]")
+    assert page.locator(".placeholder").count() > 0
+    left = "() => (dispatchEvent(new Event('beforeprint')), document.querySelectorAll('.placeholder').length)"
+    assert page.evaluate(left) == 0

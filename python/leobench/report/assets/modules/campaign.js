@@ -50,9 +50,9 @@ function drawing(described) {
   return el("figure", { class: "panel" }, el("figcaption", {}, el("h3", {}, "Means and intervals of "), choice), place);
 }
 
-// Pixels of a row, and of a letter of its name.
+// Pixels of a row, and the font of names, which is that of the style sheet.
 const ROW = 22;
-const LETTER = 7.1;
+const FONT = "13px system-ui, sans-serif";
 
 function intervals(described, metric, room) {
   const rows = described.rows.map((row) => ({ name: shown(described, row), told: row.metrics[metric.name] }));
@@ -61,8 +61,9 @@ function intervals(described, metric, room) {
   const most = Math.max(...values);
   const least = Math.min(0, ...values);
   const width = Math.min(1000, Math.max(320, room));
-  const letters = Math.floor((0.45 * width) / LETTER);
-  const left = Math.min(letters, Math.max(...rows.map(({ name }) => name.length))) * LETTER + 12;
+  const wide = widths();
+  const names = rows.map(({ name }) => fitting(name, 0.45 * width, wide));
+  const left = Math.ceil(Math.max(...names.map(wide))) + 16;
   const x = (value) => left + (width - 24 - left) * ((value - least) / (most - least || 1));
   const [factor, unit] = scale(metric.unit, most);
   const high = ROW * rows.length + 38;
@@ -75,7 +76,7 @@ function intervals(described, metric, room) {
   }
   rows.forEach(({ name, told }, at) => {
     const y = ROW * (at + 0.5) + 4;
-    picture.append(svg("text", { x: left - 10, y: y + 4, class: "name" }, name.length > letters ? `${name.slice(0, letters - 1)}…` : name, svg("title", {}, name)));
+    picture.append(svg("text", { x: left - 10, y: y + 4, class: "name" }, names[at], svg("title", {}, name)));
     if (!told || !Number.isFinite(told.mean)) return;
     const text = `${quantity(told.mean, metric.unit)}${told.low === null ? "" : ` (${quantity(told.low, metric.unit)} to ${quantity(told.high, metric.unit)})`}, ${plural(told.n, "run")}`;
     picture.append(svg("line", { x1: x(least), x2: x(told.mean), y1: y, y2: y, class: "bar" }, svg("title", {}, text)));
@@ -84,6 +85,21 @@ function intervals(described, metric, room) {
   });
   picture.append(svg("text", { x: x((least + most) / 2), y: high - 5, class: "tick" }, `${metric.label}${unit ? ` (${unit})` : ""}`));
   return picture;
+}
+
+/** A function of a name that tells its pixels. */
+function widths() {
+  const drawing = el("canvas").getContext("2d");
+  drawing.font = FONT;
+  return (name) => drawing.measureText(name).width;
+}
+
+/** A name, cut where it is wider than there is room. */
+function fitting(name, room, wide) {
+  if (wide(name) <= room) return name;
+  let letters = name.length - 1;
+  while (letters > 1 && wide(`${name.slice(0, letters)}…`) > room) letters -= 1;
+  return `${name.slice(0, letters)}…`;
 }
 
 /** Round numbers between two values. */

@@ -1,11 +1,11 @@
 // What a run comes to: the verdict, a sentence, and cards; and tables of flows, streams, paths, handovers and links.
 
-import { el } from "report/dom";
+import { el, inline } from "report/dom";
 import { count, millis, number, plural, quantity, rate, share, unitOf } from "report/format";
 import { table } from "report/tables";
 
 const VERDICTS = {
-  ok: ["✓", "Nothing speaks against these numbers."],
+  ok: ["✓", "No warnings."],
   warnings: ["!", "Read these warnings before the numbers."],
   invalid: ["✗", "These numbers cannot be trusted."],
 };
@@ -13,7 +13,7 @@ const VERDICTS = {
 /** The verdict with its reasons. */
 export function verdict(validity) {
   const [sign, text] = VERDICTS[validity.verdict] ?? VERDICTS.warnings;
-  const reasons = validity.warnings.map((warning) => el("li", {}, warning));
+  const reasons = validity.warnings.map((warning) => el("li", {}, inline(warning)));
   return el(
     "div",
     { class: `verdict ${validity.verdict === "ok" ? "good" : validity.verdict === "invalid" ? "bad" : "doubt"}`, role: "status" },
@@ -43,7 +43,7 @@ function ofFlow(run, flow) {
     flow.page
       ? ["Page load time", quantity(flow.page.completion_s, "s"), plural(flow.page.objects.length, "object")]
       : flow.messages <= 1 || flow.delay_ms.p50 === null
-        ? ["Completion", quantity(flow.completion_s, "s"), flow.completion_s === null ? "did not end within the run" : "until the last byte arrived"]
+        ? endless(run, flow) ? null : ["Completion", quantity(flow.completion_s, "s"), flow.completion_s === null ? "did not end within the run" : "until the last byte arrived"]
         : ["Delay of messages", millis(flow.delay_ms.p50), `median; 95 % below ${millis(flow.delay_ms.p95)}`],
     ["Round-trip time", millis(flow.rtt_ms.mean), `mean; 95 % below ${millis(flow.rtt_ms.p95)}`],
     ["Packets lost", flow.sent_packets ? share(lost / flow.sent_packets) : "–", `${count(lost)} of ${count(flow.sent_packets)}; ${plural(flow.congestion_events, "congestion event")}`],
@@ -69,6 +69,19 @@ function ofFlows(run, flows) {
   ];
 }
 
+/** Whether a flow, or a stream of it, sends without an end: it never completes, and is never delivered as a whole. */
+function endless(run, flow, stream = null) {
+  const { streams, source } = run.scenario.flows?.[flow.name] ?? {};
+  const several = Array.isArray(streams) ? streams : null;
+  const at = stream === null ? -1 : flow.streams.indexOf(stream);
+  const sources = !several ? [source] : at < 0 ? several.map((each) => each.source) : [several[at]?.source];
+  return sources.length > 0 && sources.every((each) => each === "bulk" || (each?.kind === "bulk" && (each.size ?? null) === null));
+}
+
+/** The column of messages that were not delivered; `of` makes a flow and its run, or a stream of it, of a row. */
+const missed = (of) => ({ ...column("not delivered", (row) => (endless(...of(row)) ? null : of(row).at(-1).undelivered_messages), count), number: true });
+const column = (label, value, show) => ({ label, value, show: (row) => show(value(row)) });
+
 /** The link that its packets use most. */
 function bottleneck(run) {
   const used = run.summary.links.filter((link) => link.utilisation !== null && link.mean_rate_bps);
@@ -93,16 +106,16 @@ export function details(run, zoom, only) {
       { label: "flow", value: (flow) => flow.name },
       { label: "transport", value: (flow) => [flow.transport, flow.congestion].filter(Boolean).join(" ") },
       named("offered", "offered_bps", "bit/s"), named("goodput", "goodput_bps", "bit/s"), named("completion", "completion_s", "s"),
-      named("messages", "messages"), named("not delivered", "undelivered_messages"),
+      named("messages", "messages"), missed((flow) => [run, flow]),
       named("delay mean", "delay_ms.mean", "ms"), named("p50", "delay_ms.p50", "ms"), named("p95", "delay_ms.p95", "ms"), named("p99", "delay_ms.p99", "ms"),
       named("RTT mean", "rtt_ms.mean", "ms"), named("sent packets", "sent_packets"), named("lost", "lost_packets"), named("timeouts", "timeouts"),
     ],
   })];
-  const streams = flows.flatMap((flow) => (flow.streams ?? []).map((stream) => ({ flow: flow.name, ...stream })));
+  const streams = flows.flatMap((flow) => (flow.streams ?? []).map((stream) => ({ ...stream, flow: flow.name, of: [run, flow, stream] })));
   if (streams.length > flows.length) made.push(table({
     id: "streams", caption: "Streams (press a row to see it alone)", rows: streams, onRow: (row) => only(`${row.flow}, ${row.name}`), columns: [
       { label: "stream", value: (row) => `${row.flow}, ${row.name}` }, named("goodput", "goodput_bps", "bit/s"), named("messages", "messages"),
-      named("not delivered", "undelivered_messages"), named("delay mean", "delay_ms.mean", "ms"), named("p50", "delay_ms.p50", "ms"),
+      missed((row) => row.of), named("delay mean", "delay_ms.mean", "ms"), named("p50", "delay_ms.p50", "ms"),
       named("p95", "delay_ms.p95", "ms"), named("jitter", "jitter_ms", "ms"), ...(streams.some((row) => "late_messages" in row) ? [named("late", "late_messages")] : []),
     ],
   }));
@@ -164,7 +177,7 @@ export function comparison(runs) {
       { label: "run", value: ({ run }) => run.label }, ...(several ? [{ label: "flow", value: ({ flow }) => flow.name }] : []),
       { label: "verdict", value: ({ run }) => run.manifest.validity.verdict },
       of("goodput", "goodput_bps", "bit/s"), of("completion", "completion_s", "s"), of("delay mean", "delay_ms.mean", "ms"), of("p95", "delay_ms.p95", "ms"),
-      of("RTT mean", "rtt_ms.mean", "ms"), of("lost packets", "lost_packets"), of("not delivered", "undelivered_messages"),
+      of("RTT mean", "rtt_ms.mean", "ms"), of("lost packets", "lost_packets"), missed(({ run, flow }) => [run, flow]),
     ],
   });
 }

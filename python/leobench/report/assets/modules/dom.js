@@ -25,6 +25,13 @@ function filled(element, attributes, children) {
   return element;
 }
 
+/** A text whose parts between backticks are code. */
+export function inline(text) {
+  const parts = String(text).split("`");
+  if (parts.length % 2 === 0) return [text];
+  return parts.map((part, at) => (at % 2 ? el("code", {}, part) : part));
+}
+
 /** A section of the page with a heading that can be linked to. */
 export function section(id, title, ...children) {
   return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), ...children);

@@ -4,7 +4,7 @@ import { campaign } from "report/campaign";
 import { cards, comparison, details, verdict } from "report/cards";
 import { figure } from "report/claims";
 import { tablesOf } from "report/data";
-import { el, section } from "report/dom";
+import { el, inline, section } from "report/dom";
 import { count, time } from "report/format";
 import { GlobeSection } from "report/globe";
 import { command, downloads, repeat } from "report/scenario";
@@ -37,7 +37,7 @@ async function show(content) {
   parts.push(globe?.element);
   if (content.kind === "run" && finished.length) parts.push(section("details", "Details", details(finished[0], zoom, only)));
   if (runs.length) parts.push(section("repeat", "Repeat it", runs.map(repeat), runs.map((run) => downloads(run, tables.get(run.id)))));
-  parts.push(content.notes.length ? section("notes", "Notes", el("ul", {}, content.notes.map((note) => el("li", {}, note)))) : null);
+  parts.push(content.notes.length ? section("notes", "Notes", el("ul", {}, content.notes.map((note) => el("li", {}, inline(note))))) : null);
   const place = remembered();
   page.replaceChildren(navigation(parts), ...parts.filter(Boolean));
   timeline?.place();
@@ -45,6 +45,8 @@ async function show(content) {
   globe?.watch();
   performance.mark("ready");
   document.documentElement.dataset.ready = String(content.live?.version ?? "yes");
+  // A folder that is being written is read again and again: there, only what is looked at.
+  if (!live || live.complete) timeline?.readAll();
 }
 
 /** Where the reader is on the page, which parts are open, and what is chosen, to be restored after a change. */
@@ -87,13 +89,14 @@ async function only(name) {
 
 function header(content) {
   const [first] = content.runs;
+  const commit = first?.manifest.commit;
   const told = content.kind === "run" && first ? [first.manifest.engine === "real" ? "in real time" : first.manifest.engine && "in virtual time"] : [];
   if (content.kind === "run" && first?.summary) told.push(`${time(first.summary.virtual_s, 1000)} long`, `${count(first.summary.packets)} packets`);
   return el(
     "header",
     {},
     el("div", {}, el("h1", {}, content.title), content.description ? el("p", { class: "lead" }, content.description) : null,
-      el("p", { class: "hint" }, [`leobench ${content.leobench}`, ...told.filter(Boolean)].join(", "))),
+      el("p", { class: "hint" }, [`leobench ${content.leobench}`, commit && `commit ${commit}`, ...told].filter(Boolean).join(", "))),
     el("button", { type: "button", class: "quiet theme", onclick: toggle, title: "Light or dark" }, "◐ Theme"),
   );
 }
@@ -149,7 +152,7 @@ async function watch() {
 }
 
 onTheme(() => timeline?.rebuild());
-addEventListener("beforeprint", () => timeline?.all());
+addEventListener("beforeprint", () => timeline?.print());
 const content = JSON.parse(document.getElementById("content").textContent);
 try {
   if (content === null) await watch();

@@ -145,7 +145,7 @@ export class Timeline {
     this.rebuild();
     this.observer = new IntersectionObserver((seen) => seen.filter((each) => each.isIntersecting).forEach(({ target }) => {
       this.observer.unobserve(target);
-      this.slots.find((slot) => slot.element === target)?.open();
+      this.slots.find((slot) => slot.placeholder === target)?.open();
     }), { rootMargin: `${AHEAD}px` });
     for (const slot of this.slots) if (!slot.panel && !slot.empty) this.observer.observe(slot.element);
   }
@@ -166,7 +166,23 @@ export class Timeline {
     for (const panel of this.panels) panel.only?.(this.alone);
   }
 
-  /** Makes all panels at once, for print. */
+  /** Reads the series of all panels while the page has nothing else to do: print waits for no reading. */
+  async readAll() {
+    for (const slot of this.slots) {
+      await new Promise((resolve) => requestIdleCallback(resolve, { timeout: 500 }));
+      await slot.read();
+      if (slot.empty) slot.show();
+    }
+    this.element.dataset.read = "";
+  }
+
+  /** Draws all panels at once, for print: at once those whose series were read, the others when they are. */
+  print() {
+    for (const slot of this.slots) slot.show();
+    return this.all();
+  }
+
+  /** Makes all panels at once. */
   async all() {
     await Promise.all(this.slots.map((slot) => slot.open()));
   }
@@ -193,7 +209,8 @@ class Slot {
   constructor(definition, timeline) {
     this.definition = definition;
     this.timeline = timeline;
-    this.element = el("div", { class: "placeholder", "data-for": definition.id });
+    this.placeholder = el("div", { class: "placeholder", "data-for": definition.id });
+    this.element = this.placeholder;
     this.panel = null;
     this.empty = false;
   }
@@ -205,7 +222,6 @@ class Slot {
       if (this.empty) return;
       const Kind = this.definition.lanes ? Lanes : Chart;
       this.panel = new Kind(this.definition, found, this.timeline.range);
-      this.placeholder = this.element;
       this.element = this.panel.element;
     });
     return this.reading;
@@ -214,8 +230,13 @@ class Slot {
   /** Reads the series and shows the panel in its place. */
   async open() {
     await this.read();
+    this.show();
+  }
+
+  /** Shows the panel in its place if its series were read. */
+  show() {
     if (this.empty) this.element.remove();
-    else if (this.placeholder.isConnected) {
+    else if (this.panel && this.placeholder.isConnected) {
       this.placeholder.replaceWith(this.element);
       this.panel.rebuild();
     }
