@@ -158,7 +158,7 @@ def test_fairness_is_measured_of_flows_that_share_a_direction_of_a_link(scenario
         return "fairness_jain" in ad_hoc.default_metrics(leobench.check(scenarios / name, overrides))
 
     assert measured("two-flows.toml")
-    against = {"flows.newreno.from": "server", "flows.newreno.to": "client"}
+    against: dict[str, object] = {"flows.newreno.from": "server", "flows.newreno.to": "client"}
     assert not measured("two-flows.toml", against)
     assert measured("shared-bottleneck.toml")  # over the last link only, of which one flow has two paths
     assert not measured("london-new-york.toml")  # two ways without a common link
