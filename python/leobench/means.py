@@ -119,7 +119,8 @@ def of(result: CampaignResult, metrics: Sequence[str] = (), confidence: float = 
 
     Args:
         result: The campaign.
-        metrics: Paths of metrics, or their last words; all of the campaign unless given.
+        metrics: Paths of metrics, or their last words, which select every metric that ends so; all of the
+            campaign unless given.
         confidence: Share of the intervals meant to cover the true mean.
 
     Raises:
@@ -128,7 +129,9 @@ def of(result: CampaignResult, metrics: Sequence[str] = (), confidence: float = 
     identity = result.manifest["identity"]
     variants = [variant["name"] for variant in identity["variants"]]
     known = identity["metrics"]
-    chosen = list(dict.fromkeys(names.find_metric(word, known) for word in metrics)) or known
+    chosen = (
+        list(dict.fromkeys(path for word in metrics for path in names.find_metrics(word, known))) or known
+    )
     keys, rows = _labels(result.runs, variants)
     made = of_frame(result.runs, variants, chosen, confidence)
     measured = [column for column in made if column.is_measured]

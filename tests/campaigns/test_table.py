@@ -211,3 +211,16 @@ def test_decimals_and_fixed() -> None:
     assert units.decimals([0.00123]) == 6
     assert [units.fixed(value, 1) for value in (-0.01, 1234.56, -2.0)] == ["0.0", "1,234.6", "-2.0"]
     assert units.fixed(1234.56, 1, grouped=False) == "1234.6"
+
+
+def test_a_last_word_selects_the_metric_of_every_flow() -> None:
+    frame = made({"a": [1e6, 2e6], "b": [3e6, 4e6]})
+    paths = ["flows.up.goodput_bps", "flows.down.goodput_bps", "flows.up.rtt_ms.mean"]
+    runs = pl.concat([frame.runs.with_columns(metric=pl.lit(path)) for path in paths])
+    result = CampaignResult(frame.folder, {"identity": {**frame.manifest["identity"], "metrics": paths}})
+    vars(result)["runs"] = runs
+    assert [each.metric for each in means.of(result, ["goodput"]).columns] == paths[:2]
+    assert [each.metric for each in means.of(result, ["rtt_ms.mean", "goodput_bps"]).columns] == [
+        paths[2],
+        *paths[:2],
+    ]

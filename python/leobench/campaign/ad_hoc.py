@@ -22,7 +22,7 @@ from leobench.campaign.plan import Campaign
 from leobench.errors import InputError, cut, positive
 from leobench.files import read_toml, write_text
 from leobench.overrides import as_text
-from leobench.plots.names import find_metric, short
+from leobench.plots.names import find_metrics, short
 from leobench.scenario import load
 
 if TYPE_CHECKING:
@@ -268,7 +268,5 @@ def _metrics(asked: Sequence[str], any_metrics: Campaign) -> list[str]:
     if known is None:
         return list(asked)
     flat = sorted(metric for metric in known if ".streams." not in metric and ".paths." not in metric)
-    return [
-        word if word in known or spreads.among([word]) else find_metric(word, flat)
-        for word in dict.fromkeys(asked)
-    ]
+    found = ([word] if word in known or spreads.among([word]) else find_metrics(word, flat) for word in asked)
+    return list(dict.fromkeys(path for paths in found for path in paths))

@@ -107,8 +107,8 @@ def add_metrics(parser: argparse.ArgumentParser) -> None:
         type=text,
         action="append",
         default=[],
-        help="metric to show, such as flows.main.goodput_bps, or its last word, such as goodput; may be "
-        "repeated (default: all of the campaign)",
+        help="metric to show, such as flows.main.goodput_bps, or its last word, such as goodput, which "
+        "selects that of every flow; may be repeated (default: all of the campaign)",
     )
 
 
