@@ -40,8 +40,9 @@ def page_file() -> Path:
     return PAGE
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """A headless Chromium, for one module, as for reports."""
     with started() as browser:
         yield browser
 

@@ -1,4 +1,4 @@
-"""Fixtures of pages: one browser for all tests of a process, and reports that several tests read."""
+"""Fixtures of pages: one browser for all tests of a module, and reports that several tests read."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium."""
+    """A headless Chromium, for one module: while it is there, an event loop runs that other tests must not find."""
     with browsers.started() as started:
         yield started
 
