@@ -15,7 +15,7 @@ import pytest
 
 import leobench
 from leobench import cli, replicates
-from leobench.campaign import Campaign, CampaignResult, ad_hoc, sharing
+from leobench.campaign import Campaign, CampaignResult, ad_hoc, provenance, sharing
 from leobench.errors import InputError
 from leobench.overrides import as_text
 from tests.support import campaigns
@@ -151,6 +151,27 @@ def test_what_is_measured_fits_the_flows(scenarios: Path) -> None:
     assert "flows.cubic.rtt_ms.mean" in two
     endless = chosen("two-flows.toml", {f"flows.{name}.source": "bulk" for name in ("cubic", "newreno")})
     assert not any("completion" in metric for metric in endless)
+
+
+@pytest.mark.parametrize("option", ["--vary", "--set"])
+def test_the_last_words_of_a_place_are_told_the_whole_place(
+    option: str, quick: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = {"--vary": "cubic,bbr", "--set": "bbr"}
+    words = ["--vary", f"{LIMIT}='15 packets'"] if option == "--set" else []
+    for place in ("congestion", "transport.congestion"):
+        given = [*words, option, f"{place}={values[option]}"]
+        assert cli.main(["compare", str(quick), *given, "--dry-run"]) == 2
+        said = capsys.readouterr().err
+        assert f"{option} {place}: is not a whole place; allowed: `{CONGESTION}`" in said
+
+
+def test_an_interrupted_comparison_is_continued_by_its_command(quick: Path, tmp_path: Path) -> None:
+    made = ad_hoc.campaign(quick, [ad_hoc.axis(CONGESTION, "cubic,bbr")], 2)
+    manifest = {"complete": False, "sessions": [], "identity": provenance.identity(made)}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match=r"continue it with `leobench compare \.\.\. --resume`"):
+        CampaignResult.open(tmp_path)
 
 
 def test_fairness_is_measured_of_flows_that_share_a_direction_of_a_link(scenarios: Path) -> None:

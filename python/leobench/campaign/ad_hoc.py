@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from leobench.campaign import metrics, names, places, sharing, spreads
 from leobench.campaign.definition import MOST_VARIANTS, Variant
 from leobench.campaign.plan import Campaign
-from leobench.errors import InputError, cut, positive
+from leobench.errors import InputError, allowed, cut, positive
 from leobench.files import read_toml, write_text
 from leobench.overrides import as_text
 from leobench.plots.names import find_metrics, short
@@ -131,7 +132,10 @@ def campaign(
     _check(axes, overrides or {})
     if seed < 0:
         raise InputError(f"--seed = {seed}: is negative; allowed: a whole number from 0")
-    load(scenario)
+    resolved = json.loads(load(scenario).to_json())
+    for option, given in (("--vary", [axis.place for axis in axes]), ("--set", overrides or {})):
+        for place in given:
+            _refuse_short(option, place, resolved)
     each_place = [axis.place for axis in axes]
     combinations = [
         dict(zip(each_place, values, strict=True))
@@ -191,6 +195,27 @@ def _check(axes: Sequence[Axis], overrides: Mapping[str, object]) -> None:
     count = math.prod(len(axis.values) for axis in axes)
     if count > MOST_VARIANTS:
         raise InputError(f"--vary: makes {count:,} variants; allowed: at most {MOST_VARIANTS:,}")
+
+
+def _refuse_short(option: str, place: str, resolved: Mapping[str, Any]) -> None:
+    """Refuses the last words of places of the scenario, and names these places.
+
+    Raises:
+        InputError: If the place is none, but ends some.
+    """
+    if re.split(r"[.\[]", place)[0] in resolved:
+        return
+    meant = [each for each in _places(resolved) if each.endswith(f".{place}")]
+    if meant:
+        raise InputError(f"{option} {cut(place)}: is not a whole place; {allowed('', meant)}")
+
+
+def _places(tree: Mapping[str, Any], at: str = "") -> Iterator[str]:
+    """The places of a resolved scenario, without those within lists."""
+    for key, held in tree.items():
+        yield f"{at}{key}"
+        if isinstance(held, dict):
+            yield from _places(held, f"{at}{key}.")
 
 
 def _as_file(campaign: Campaign, scenario: Path) -> str:

@@ -50,7 +50,7 @@ class CampaignResult:
             )
         if not manifest["complete"]:
             raise InputError(
-                f"{folder}: is not finished; continue it with `leobench sweep --resume` (resume=True)"
+                f"{folder}: is not finished; continue it with `{resuming(manifest)}` (resume=True)"
             )
         return cls(folder, manifest)
 
@@ -127,6 +127,12 @@ def by_kind(warnings: pl.DataFrame) -> pl.DataFrame:
 
     grouped = warnings.group_by("variant", "kind", maintain_order=True)
     return grouped.agg(pl.col("replicate").n_unique().alias("runs"), pl.col("replicate", "warning").first())
+
+
+def resuming(manifest: dict[str, Any]) -> str:
+    """The command that continues an interrupted campaign; manifests of older versions do not name it."""
+    command = manifest["identity"].get("command", "sweep")
+    return f"leobench {command} --resume" if command == "sweep" else f"leobench {command} ... --resume"
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

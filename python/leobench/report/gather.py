@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench import folder as folders_of_runs
 from leobench import unfinished
-from leobench.campaign.result import CampaignResult, read_manifest
+from leobench.campaign.result import CampaignResult, read_manifest, resuming
 from leobench.errors import InputError
 from leobench.plots import names
 from leobench.report import campaigns, globe, reproductions, runs
@@ -71,7 +71,7 @@ def refuse_unfinished(folder: Path) -> None:
     if manifest is not None and not manifest["complete"]:
         raise InputError(
             f"{folder}: is a campaign that has not finished; watch it with `leobench view {folder}`, "
-            "or continue it with `leobench sweep --resume`"
+            f"or continue it with `{resuming(manifest)}`"
         )
     if not folder.exists() and unfinished.partials(folder):
         raise InputError(
