@@ -218,3 +218,11 @@ def test_the_command_line_lays_runs_over_each_other(
         error = capsys.readouterr().err
         assert said in error
         assert error.count("\n") == 1
+
+
+def test_a_folder_is_shown_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "a"
+    folder.mkdir()
+    again = str(tmp_path / "a" / ".." / "a")
+    assert cli.main(["plot", str(folder), again]) == 2
+    assert capsys.readouterr().err == f"leobench: {again}: is named twice; allowed: each run once\n"

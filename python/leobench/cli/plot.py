@@ -110,7 +110,9 @@ def _beside(folders: list[Path], kind: str) -> Path:
 def _runs(args: argparse.Namespace) -> tuple[str, Figure]:
     """A figure of one run, or of several overlaid."""
     from leobench import api, plots
+    from leobench.report.runs import refuse_twice
 
+    refuse_twice(args.folders)
     kind = args.kind or "timeline"
     draw, overlay = plots.kind(kind), plots.overlay(kind) if len(args.folders) > 1 else None
     results = [api.open(folder) for folder in args.folders]

@@ -48,10 +48,7 @@ def check_together(results: Sequence[Result]) -> None:
             f"{len(results)} runs: too many for one report; allowed: up to {MOST}; "
             "`leobench sweep` runs more and summarises them"
         )
-    folders = [result.folder.resolve() for result in results if result.folder is not None]
-    for number, result in enumerate(results):
-        if result.folder is not None and result.folder.resolve() in folders[:number]:
-            raise InputError(f"{result.folder}: is named twice; allowed: each run once")
+    refuse_twice([result.folder for result in results if result.folder is not None])
     names = [{flow["name"] for flow in result.summary["flows"]} for result in results]
     if len(results) > 1 and any(names) and not set.intersection(*names):
         told = "; ".join(
@@ -62,6 +59,18 @@ def check_together(results: Sequence[Result]) -> None:
             f"the runs have no flow in common ({told}); "
             "allowed: runs of the same flows, or a report for each run"
         )
+
+
+def refuse_twice(folders: Sequence[Path]) -> None:
+    """Refuses a folder that is named twice, in whatever way.
+
+    Raises:
+        InputError: If there is one.
+    """
+    resolved = [folder.resolve() for folder in folders]
+    for number, folder in enumerate(folders):
+        if resolved[number] in resolved[:number]:
+            raise InputError(f"{folder}: is named twice; allowed: each run once")
 
 
 def described(result: Result, label: str, without: Sequence[str]) -> Run:
