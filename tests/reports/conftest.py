@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium, for one module: while it is there, an event loop runs that other tests must not find."""
+    """A headless Chromium for one module: while it is there, an event loop runs that others must not find."""
     with browsers.started() as started:
         yield started
 
