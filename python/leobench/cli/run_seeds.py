@@ -37,6 +37,7 @@ def main(args: argparse.Namespace, scenario: Scenario, overrides: Sequence[tuple
     ]
     for task in tasks:
         folder.refuse_existing(task.folder, force=args.force)
+    before = [_identity(task.folder) for task in tasks]
     workers = 1 if scenario.engine == engine.REAL else args.workers
     started, finished, failed = time.perf_counter(), [], 0
     try:
@@ -53,7 +54,10 @@ def main(args: argparse.Namespace, scenario: Scenario, overrides: Sequence[tuple
                     failed += 1
                     print(f"leobench: failed: seed {task.seed}: {error}", file=sys.stderr)
     except KeyboardInterrupt:
-        kept = f"{len(finished)} of {len(tasks)} runs are kept in {base}-*/" if finished else ""
+        # A run may have ended that nobody has counted yet.
+        now = [_identity(task.folder) for task in tasks]
+        count = sum(new not in (None, old) for new, old in zip(now, before, strict=True))
+        kept = f"{count} of {len(tasks)} runs are kept in {base}-*/" if count else ""
         raise KeyboardInterrupt(kept) from None
     results = [api.open(task.folder) for task in sorted(finished, key=lambda task: seeds.index(task.seed))]
     invalid = sum(result.manifest["validity"]["verdict"] == "invalid" for result in results)
@@ -68,6 +72,14 @@ def main(args: argparse.Namespace, scenario: Scenario, overrides: Sequence[tuple
         )
         print(f"\n{_means(results)}\n\nResults in {base}-SEED/, a folder for each seed")
     return 1 if failed or invalid else 0
+
+
+def _identity(folder: Path) -> int | None:
+    """What tells a result folder from one that takes its place; `None` if there is none."""
+    try:
+        return folder.stat().st_ino
+    except OSError:
+        return None
 
 
 def _described(result: Result) -> Mapping[str, Any]:
