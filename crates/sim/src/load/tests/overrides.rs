@@ -181,8 +181,8 @@ fn nothing_behind_the_equals_sign_takes_a_value_away() {
 fn a_mistake_of_the_scenario_comes_before_places_that_it_hides() {
     let wrong = BASE.replacen("duration = \"", "duration = \"x", 1);
     assert_ne!(wrong, BASE);
-    let alone = load_text(&wrong, &[]).unwrap_err().to_string();
+    let alone = load_text(&wrong, &[]).unwrap_err();
     assert!(alone.contains("duration"), "{alone}");
-    assert_eq!(load_text(&wrong, &[("record.series", "false")]).unwrap_err().to_string(), alone);
+    assert_eq!(load_text(&wrong, &[("record.series", "false")]).unwrap_err(), alone);
     load_text(BASE, &[("record.series", "false")]).unwrap();
 }
