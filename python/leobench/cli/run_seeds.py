@@ -75,7 +75,7 @@ def main(args: argparse.Namespace, scenario: Scenario, overrides: Sequence[tuple
 
 
 def _identity(folder: Path) -> int | None:
-    """What tells a result folder from one that takes its place; `None` if there is none."""
+    """The number that tells a result folder from one that takes its place; `None` if there is none."""
     try:
         return folder.stat().st_ino
     except OSError:
