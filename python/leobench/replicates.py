@@ -53,7 +53,7 @@ def seeds(text: str) -> list[int]:
         first, dash, last = (word.strip() for word in part.partition("-"))
         if not (first.isascii() and first.isdigit()) or (dash and not (last.isascii() and last.isdigit())):
             raise InputError(
-                f"--seeds = {cut(text)}: `{cut(part)}` is no seed; allowed: whole numbers and ranges, "
+                f"--seeds = {cut(text)}: `{cut(part)}` is not a seed; allowed: whole numbers and ranges, "
                 "such as 1-5 or 1,3,7-9"
             )
         low, high = int(first), int(last or first)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-# What issue 30 and its page promise: bytes of the page at most.
+# Bytes of the page at most, as its guide promises.
 LARGEST = 5_000_000
 
 SCENARIOS = ("ka", "starlink", "handover", "bufferbloat")

@@ -71,7 +71,7 @@ class Opened:
         page.on("request", lambda asked: self._asked(asked.url))
 
     def _said(self, kind: str, text: str) -> None:
-        # What drivers of software graphics say of their speed says nothing of the page.
+        # Messages of software graphics drivers on their speed say nothing of the page.
         if kind in ("error", "warning") and "GPU stall" not in text and "GL Driver Message" not in text:
             self.errors.append(text)
 

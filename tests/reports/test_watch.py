@@ -241,9 +241,8 @@ def test_the_command_serves_until_it_is_interrupted(ka: Path) -> None:
 
 
 def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match="is no result, and none is being written there; allowed: a folder of `leobench run`"
-    ):
+    said = "is not a result folder, and none is being written there; allowed: a folder of `leobench run`"
+    with pytest.raises(InputError, match=said):
         Watch(tmp_path / "nothing")
     with pytest.raises(InputError, match=r"--port = 99999999: cannot be used .*; allowed: a free port, or 0"):
         Server(Watch.__new__(Watch), 99_999_999)

@@ -98,7 +98,7 @@ def test_a_burst_ends_by_itself_in_time_but_not_per_packet(
     file = tmp_path / "bursts.toml"
     file.write_text(BURSTS.replace("LOSS", loss))
     result = leobench.run(file, seed=1)
-    # What docs/reference/links.md says.
+    # As docs/reference/links.md describes it.
     assert result.summary["flows"][0]["completion_s"] == pytest.approx(seconds, abs=1)
     assert len(result.warnings) == warned
 

@@ -43,7 +43,7 @@ class Axis:
 
 
 def axis(place: str, text: str) -> Axis:
-    """A place with values divided by commas, each written as after `--set`.
+    """A place with values separated by commas, each written as after `--set`.
 
     Raises:
         InputError: If campaigns may not replace the place, or there are no such values.
@@ -55,7 +55,7 @@ def axis(place: str, text: str) -> Axis:
     if not all(parts):
         problem = "has an empty value" if any(parts) else "has no value"
         raise InputError(
-            f"--vary {cut(place)} = {cut(text)}: {problem}; allowed: values divided by commas, "
+            f"--vary {cut(place)} = {cut(text)}: {problem}; allowed: values separated by commas, "
             "such as `cubic,bbr3`"
         )
     return Axis(place, [value(part) for part in parts])

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="values to try at a place; repeated, all combinations. A comma within quotes, brackets or "
-        "braces divides nothing, so a value may be a table",
+        "braces does not separate, so a value may be a table",
     )
     parser.add_argument(
         "-n",

@@ -46,7 +46,7 @@ def write(
         force: Whether to replace a file that is no report of leobench.
 
     Raises:
-        InputError: If a folder is no result or still being written, the runs do not belong together, the
+        InputError: If a folder is not a result or still being written, the runs do not belong together, the
             tables are too large for a page, or the file cannot be written or may not be replaced.
     """
     from pathlib import Path

@@ -24,7 +24,7 @@ def gather(folders: Sequence[Path], without: Sequence[str] = ()) -> Content:
     """The content of a report on some folders.
 
     Raises:
-        InputError: If a folder is no result, is still being written, or does not belong to the others.
+        InputError: If a folder is not a result, is still being written, or does not belong to the others.
     """
     runs.check_without(without)
     if not folders:

@@ -29,7 +29,7 @@ _GLOBE = ("globe.gl.js", "land.json")
 # Tables and parts that shrink by less than this are stored as they are.
 _WORTH = 0.9
 
-# What the template says of its maker, and the bytes from the start of a page within which it says so.
+# The tag by which a page is known as a report, and the bytes from the start of a page within which it stands.
 _GENERATOR = b'<meta name="generator" content="leobench">'
 _HEAD = 4096
 

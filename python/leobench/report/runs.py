@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from leobench.result import Result
 
-# What `without` may name besides tables.
+# Parts that `without` may name besides tables.
 GLOBE = "globe"
 
 # Runs side by side: more colours than these cannot be told apart.

@@ -43,7 +43,7 @@ class Watch:
         self.content = Content("run", str(folder))
         if not self.is_there():
             raise InputError(
-                f"{folder}: is no result, and none is being written there; "
+                f"{folder}: is not a result folder, and none is being written there; "
                 "allowed: a folder of `leobench run`, `sweep` or `reproduce`, or one that these are writing"
             )
 
