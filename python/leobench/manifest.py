@@ -65,7 +65,7 @@ def describe(
         stalls: By flow, from when to when (in seconds) it stood still, if it did.
         clock: How far the times can be trusted, of a run in real time.
     """
-    from leobench import _core
+    from leobench import _core, version
 
     resolved: dict[str, Any] = json.loads(scenario.to_json())
     of_run = [
@@ -77,6 +77,7 @@ def describe(
     verdict = "warnings" if warnings else "ok"
     described = {
         "leobench": _core.__version__,
+        "commit": version.loaded(),
         "engine": summary["engine"],
         "seed": scenario.seed,
         "wall_s": round(wall_s, 3),
@@ -108,11 +109,12 @@ def _figures(clock: Mapping[str, Any]) -> dict[str, Any]:
 
 def of_emulation(scenario: Scenario, programs: Sequence[Program], ended: Ended) -> dict[str, Any]:
     """The manifest of a run in real time: its verdict says whether its times can be trusted, or why not."""
-    from leobench import _core
+    from leobench import _core, version
 
     verdict = ended.verdict
     return {
         "leobench": _core.__version__,
+        "commit": version.loaded(),
         "engine": "real",
         "seed": scenario.seed,
         "wall_s": round(verdict["elapsed_s"], 3),

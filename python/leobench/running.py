@@ -7,6 +7,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from leobench import version
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -31,6 +33,7 @@ class Running:
         self._file = folder / RUNNING
         self._then = then
         self._told: dict[str, Any] = {
+            "commit": version.loaded(),
             "seed": scenario.seed,
             "engine": scenario.engine,
             "reached_s": 0.0,

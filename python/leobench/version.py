@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 from pathlib import Path
 
@@ -37,6 +38,13 @@ def commit() -> str:
     if _core.COMMIT is None:
         return "unknown (built from a source archive without git)"
     return _core.COMMIT.replace("+", ", with changes")
+
+
+@functools.cache
+def loaded() -> str | None:
+    """The commit that this process has loaded, as manifests hold it; `None` if it is not known."""
+    told = commit().replace(" of this checkout", "")
+    return None if told.startswith("unknown") else told
 
 
 def _git(checkout: Path, *words: str) -> str | None:

@@ -138,8 +138,8 @@ def _commit() -> str | None:
     """The commit of this leobench, if it is known."""
     from leobench import version
 
-    word = version.commit().partition(" ")[0].rstrip(",")
-    return None if word == "unknown" else word
+    told = version.loaded()
+    return None if told is None else told.partition(",")[0]
 
 
 def execute_there(

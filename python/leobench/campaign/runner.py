@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench import manifest
+from leobench import manifest, version
 from leobench.campaign import cluster, dataset, metrics, processes, provenance, store, task
 from leobench.campaign.result import CampaignResult, read_manifest
 from leobench.engine import REAL
@@ -128,6 +128,7 @@ def _run(
     finally:
         session = {
             "runs": status.done - status.kept,
+            "commit": version.loaded(),
             "wall_s": round(time.perf_counter() - started, 3),
             "machine": manifest.machine(),
         }

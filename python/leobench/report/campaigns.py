@@ -69,8 +69,15 @@ def describe(
         "failures": failures.head(_LISTED).select("variant", "replicate", "seed", "error").to_dicts(),
         "failed": failures.height,
         "warnings": [] if warnings.is_empty() else by_kind(warnings).head(_LISTED).to_dicts(),
+        "commit": commit(manifest),
         "wall_s": sum(float(session.get("wall_s", 0.0)) for session in manifest["sessions"]),
     }
+
+
+def commit(manifest: Mapping[str, Any]) -> str | None:
+    """The commit of the last session that made a campaign; `None` if none is known."""
+    told = [session.get("commit") for session in manifest["sessions"]]
+    return next((str(each) for each in reversed(told) if each), None)
 
 
 def metric(name: str) -> dict[str, str]:

@@ -106,7 +106,11 @@ class Watch:
             if name not in self._without and (table := _table(partial / f"{name}.parquet", empty)) is not None
         }
         manifest = {"seed": told["seed"], "engine": told.get("engine", ""), "scenario": told["scenario"]}
-        manifest |= {"leobench": _version(), "reached_s": _reached(tables, float(told["reached_s"]))}
+        manifest |= {
+            "leobench": _version(),
+            "commit": told.get("commit"),
+            "reached_s": _reached(tables, float(told["reached_s"])),
+        }
         name = str(told["scenario"]["name"])
         shown = runs.of_tables(name, str(self.folder), name, manifest, None, tables)
         end = told["end_s"]

@@ -89,14 +89,14 @@ async function only(name) {
 
 function header(content) {
   const [first] = content.runs;
-  const commit = first?.manifest.commit;
+  const commits = new Set([...content.runs.map((run) => run.manifest.commit), ...content.campaigns.map((each) => each.commit)].filter(Boolean));
   const told = content.kind === "run" && first ? [first.manifest.engine === "real" ? "in real time" : first.manifest.engine && "in virtual time"] : [];
   if (content.kind === "run" && first?.summary) told.push(`${time(first.summary.virtual_s, 1000)} long`, `${count(first.summary.packets)} packets`);
   return el(
     "header",
     {},
     el("div", {}, el("h1", {}, content.title), content.description ? el("p", { class: "lead" }, content.description) : null,
-      el("p", { class: "hint" }, [`leobench ${content.leobench}`, commit && `commit ${commit}`, ...told].filter(Boolean).join(", "))),
+      el("p", { class: "hint" }, [`leobench ${content.leobench}`, ...[...commits].map((commit) => `commit ${commit}`), ...told].filter(Boolean).join(", "))),
     el("button", { type: "button", class: "quiet theme", onclick: toggle, title: "Light or dark" }, "◐ Theme"),
   );
 }
