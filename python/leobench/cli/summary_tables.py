@@ -40,11 +40,11 @@ _REPEATED = ("reinjected_bytes", "duplicate_bytes")
 _NODE_CAUSES = ("no_route", "no_port")
 _HANDOVER_HEAD = (
     ("", "flow"), ("", "handovers"), ("outage", "mean ms"), ("", "max"),
-    ("90 % of rate", "after mean ms"), ("", "max"),
-    ("bytes lost", "mean"), ("sent again", "mean"), ("in vain", "mean"),
+    ("recovery", "mean ms"), ("", "max"),
+    ("lost", "mean bytes"), ("retransmitted", "mean bytes"), ("spurious", "mean bytes"),
 )  # fmt: skip
 _PHASES = {
-    "no_way_ms": ("no way", "mean ms"),
+    "no_way_ms": ("no route", "mean ms"),
     "detection_ms": ("detection", "mean ms"),
     "validation_ms": ("validation", "mean ms"),
     "retransmission_ms": ("retransmission", "mean ms"),
@@ -141,7 +141,7 @@ def _flow(flow: Mapping[str, Any], middle: Sequence[str], stranded: Sequence[str
 
 
 def _handovers(flow: Mapping[str, Any]) -> list[str]:
-    """A flow's row of the handover table: outages, recovery times, and bytes lost or sent again."""
+    """A flow's row of the handover table: outages, recovery times, and bytes lost, retransmitted, and retransmitted spuriously."""
     found = flow["handovers"]
     return [
         flow["name"],

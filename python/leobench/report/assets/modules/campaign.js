@@ -1,6 +1,6 @@
 // A campaign: means with 95 % intervals by variant, as a drawing and as a table that sorts.
 
-import { el, section, svg } from "report/dom";
+import { el, inline, section, svg } from "report/dom";
 import { count, plural, quantity, scale } from "report/format";
 import { command } from "report/scenario";
 import { table } from "report/tables";
@@ -10,12 +10,12 @@ export function campaign(described, number, folded = false) {
   const done = described.rows.reduce((total, row) => Math.max(total, ...Object.values(row.metrics).map(({ n, missing }) => n + missing), 0), 0);
   const id = `campaign-${number}`;
   const failed = described.failed
-    ? table({ id: `${id}-failures`, caption: `Failed runs: ${count(described.failed)}`, rows: described.failures, columns: ["variant", "replicate", "seed", "error"].map((key) => ({ label: key, value: (row) => row[key] })) })
+    ? table({ id: `${id}-failures`, caption: `Failed runs: ${count(described.failed)}`, long: true, rows: described.failures, columns: ["variant", "replicate", "seed", "error"].map((key) => ({ label: key, value: (row) => row[key], show: key === "error" ? (row) => el("span", {}, inline(row.error)) : undefined })) })
     : null;
   const warned = described.warnings.length
-    ? table({ id: `${id}-warnings`, caption: "Warnings", rows: described.warnings, columns: [
+    ? table({ id: `${id}-warnings`, caption: "Warnings", long: true, rows: described.warnings, columns: [
       { label: "variant", value: (row) => row.variant }, { label: "kind", value: (row) => row.kind }, { label: "runs", number: true, value: (row) => row.runs },
-      { label: "first", value: (row) => row.warning },
+      { label: "first", value: (row) => row.warning, show: (row) => el("span", {}, inline(row.warning)) },
     ] })
     : null;
   const parts = [

@@ -47,7 +47,7 @@ function ofFlow(run, flow) {
         : ["Delay of messages", millis(flow.delay_ms.p50), `median; 95 % below ${millis(flow.delay_ms.p95)}`],
     ["Round-trip time", millis(flow.rtt_ms.mean), `mean; 95 % below ${millis(flow.rtt_ms.p95)}`],
     ["Packets lost", flow.sent_packets ? share(lost / flow.sent_packets) : "–", `${count(lost)} of ${count(flow.sent_packets)}; ${plural(flow.congestion_events, "congestion event")}`],
-    narrow ? ["Wait in the queue", millis(narrow.queue_delay_ms.mean), `mean; 95 % below ${millis(narrow.queue_delay_ms.p95)}`] : null,
+    narrow ? ["Queueing delay", millis(narrow.queue_delay_ms.mean), `mean on ${narrow.name}; 95 % below ${millis(narrow.queue_delay_ms.p95)}`] : null,
     moves && moves.count ? ["Handovers", count(moves.count), `${millis(moves.outage_ms.mean)} without data on average`] : null,
     flow.undelivered_messages && flow.messages > 1 ? ["Not delivered", count(flow.undelivered_messages), `of ${plural(flow.messages, "message")}`] : null,
   ];
@@ -100,7 +100,6 @@ const at = (row, key) => key.split(".").reduce((value, word) => value?.[word], r
 /** The tables of a run: flows, streams, paths, handovers, links, satellites. `zoom` shows a range of time, `only` a stream or a path. */
 export function details(run, zoom, only) {
   const { flows, links, satellites } = run.summary;
-  const name = (key) => ({ label: key, value: (row) => row[key] });
   const made = [table({
     id: "flows", caption: "Flows", rows: flows, columns: [
       { label: "flow", value: (flow) => flow.name },
@@ -131,16 +130,16 @@ export function details(run, zoom, only) {
   if (moves.length) made.push(handoverTable(moves, zoom));
   made.push(table({
     id: "links", caption: "Links", rows: links, columns: [
-      name("name"), named("mean rate", "mean_rate_bps", "bit/s"), { label: "used", number: true, value: (link) => link.utilisation, show: (link) => share(link.utilisation) },
+      { label: "link", value: (link) => link.name }, named("mean rate", "mean_rate_bps", "bit/s"), { label: "utilisation", number: true, value: (link) => link.utilisation, show: (link) => share(link.utilisation) },
       named("packets", "delivered_packets"), { label: "dropped", number: true, value: (link) => sum(link.dropped_packets), show: (link) => count(sum(link.dropped_packets)) },
-      { label: "by cause", value: (link) => causes(link.dropped_packets) },
-      named("wait mean", "queue_delay_ms.mean", "ms"), named("p95", "queue_delay_ms.p95", "ms"),
+      { label: "drops by cause", value: (link) => causes(link.dropped_packets) },
+      named("queueing delay mean", "queue_delay_ms.mean", "ms"), named("p95", "queue_delay_ms.p95", "ms"),
     ],
   }));
   if (satellites?.length) made.push(table({
     id: "satellites", caption: "Satellites", rows: satellites, columns: [
-      name("name"), named("served", "served_s", "s"), { label: "used", number: true, value: (each) => each.utilisation, show: (each) => share(each.utilisation) },
-      named("sent packets", "sent_packets"), named("wait mean", "queue_delay_ms.mean", "ms"), named("longest", "queue_delay_ms.max", "ms"),
+      { label: "satellite", value: (each) => each.name }, named("served", "served_s", "s"), { label: "utilisation", number: true, value: (each) => each.utilisation, show: (each) => share(each.utilisation) },
+      named("sent packets", "sent_packets"), named("queueing delay mean", "queue_delay_ms.mean", "ms"), named("longest", "queue_delay_ms.max", "ms"),
     ],
   }));
   return made;
@@ -150,10 +149,13 @@ function causes(counts) {
   return Object.entries(counts ?? {}).filter(([, value]) => value).map(([cause, value]) => `${count(value)} ${cause}`).join(", ");
 }
 
+// Names of metrics of handovers in the terms of the field.
+const WORDS = { no_way_ms: "no route", retransmitted_in_vain_bytes: "spurious retransmissions" };
+
 /** A row per handover; pressing one shows it in all charts. */
 function handoverTable(moves, zoom) {
-  const keys = ["outage_ms", "recovery_ms", "dip_ms", "no_way_ms", "detection_ms", "validation_ms", "retransmission_ms", "slow_start_ms", "lost_bytes", "retransmitted_bytes"];
-  const words = (key) => key.replace(/_(ms|bytes)$/, "").replaceAll("_", " ");
+  const keys = ["outage_ms", "recovery_ms", "dip_ms", "no_way_ms", "detection_ms", "validation_ms", "retransmission_ms", "slow_start_ms", "lost_bytes", "retransmitted_bytes", "retransmitted_in_vain_bytes"];
+  const words = (key) => WORDS[key] ?? key.replace(/_(ms|bytes)$/, "").replaceAll("_", " ");
   const columns = keys.filter((key) => moves.some((move) => key in move)).map((key) => named(words(key), key, unitOf(key)));
   const view = (move) => {
     const after = Math.max(move.outage_ms ?? 0, move.recovery_ms ?? 0, 500) / 1e3;

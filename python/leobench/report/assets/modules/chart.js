@@ -1,7 +1,7 @@
 // A panel with a chart: a legend that reads values at the cursor, and series thinned to the range shown.
 
 import uPlot from "uplot";
-import { el, fileName, save } from "report/dom";
+import { el, fileName, save, svg } from "report/dom";
 import { number, quantity, scale } from "report/format";
 import { colour } from "report/theme";
 
@@ -12,8 +12,18 @@ const FONT = "11px system-ui, sans-serif";
 // Which series the reader has switched on or off, by panel and name: a page that is watched is made again and again.
 const switched = new Map();
 
-const LANE = 20;
-const EVENTS = 30; // with its name above the ticks
+// Panels whose legends name the series that are switched off, too.
+const unfolded = new Set();
+
+// Series switched off at first, beyond which a legend names them on request only.
+const MOST_OFF = 2;
+
+// Pixels of the line in a legend.
+const SAMPLE = 30;
+
+// Pixels of a lane, and of the name above what it has.
+const LANE = 32;
+const NAME = 15;
 
 /** The options that all charts share. */
 function options(panel, width, height) {
@@ -32,7 +42,7 @@ function options(panel, width, height) {
     },
     axes: [
       { ...axis, size: 26, space: 70, values: (_, splits) => splits.map((at) => `${Number(at.toFixed(6))}`) },
-      { ...axis, size: 52, space: 32, values: (_, splits) => splits.map((at) => panel.tick(at)) },
+      { ...axis, size: 52, space: 32, grid: { ...axis.grid, show: panel.levels }, values: (_, splits) => splits.map((at) => panel.tick(at)) },
     ],
     hooks: {
       drawClear: [(plot) => panel.before(plot)],
@@ -54,6 +64,11 @@ class Panel {
     this.place = el("div", { class: "plot" });
     this.element = el("figure", { class: "panel", "aria-label": title }, el("figcaption", {}, this.heading, this.buttons), this.legend, this.place);
     this.element.chart = this;
+  }
+
+  /** Whether lines mark the ticks of the vertical axis. */
+  get levels() {
+    return true;
   }
 
   get width() {
@@ -143,7 +158,35 @@ export class Chart extends Panel {
     this.values = [];
     this.element.dataset.panel = definition.id;
     this.buttons.append(this.csvButton());
-    this.legend.append(...series.map((each, at) => this.chip(each, at)));
+    this.legend.append(...series.map((each, at) => this.chip(each, at)), ...this.folding());
+  }
+
+  /** Leaves the series that are off at first out of the legend if they are many; a button shows them. */
+  folding() {
+    const off = this.shown.filter((each) => each.usual);
+    if (off.length <= MOST_OFF) return [];
+    off.forEach((each) => each.chip.classList.add("spare"));
+    this.more = el("button", { type: "button", class: "quiet more", onclick: () => this.unfold() });
+    this.legend.classList.toggle("open", unfolded.has(this.id));
+    this.tellMore();
+    return [this.more];
+  }
+
+  unfold() {
+    if (!unfolded.delete(this.id)) unfolded.add(this.id);
+    this.legend.classList.toggle("open", unfolded.has(this.id));
+    this.tellMore();
+  }
+
+  /** How many series the legend does not name. */
+  tellMore() {
+    if (!this.more) return;
+    const left = this.shown.filter((each) => each.usual && each.off).length;
+    const open = unfolded.has(this.id);
+    this.more.textContent = open ? "Fewer" : `${left} more`;
+    this.more.title = open ? "Name the series shown only" : "Series that are not shown: name them, to show some";
+    this.more.setAttribute("aria-expanded", String(open));
+    this.more.hidden = !open && left === 0;
   }
 
   chip(each, at) {
@@ -152,13 +195,15 @@ export class Chart extends Panel {
     each.usual = Boolean(each.off);
     each.off = switched.get(key) ?? each.usual;
     this.values.push(value);
-    const sample = el("span", { class: "sample" });
-    each.sample = sample;
+    each.line = svg("line", { x1: 0, x2: SAMPLE, y1: 4, y2: 4 });
+    const sample = svg("svg", { class: "sample", width: SAMPLE, height: 8, "aria-hidden": "true" }, each.line);
     const chip = el("button", { type: "button", class: "chip", "aria-pressed": String(!each.off), title: "Show or hide" }, sample, each.name, value);
+    each.chip = chip;
     each.turn = (off) => {
       each.off = off;
       switched.set(key, off);
       chip.setAttribute("aria-pressed", String(!off));
+      this.tellMore();
     };
     chip.addEventListener("click", () => {
       each.turn(!each.off);
@@ -187,7 +232,7 @@ export class Chart extends Panel {
       points: { show: false },
     }));
     for (const each of this.shown) {
-      each.sample.style.borderTop = `${Math.max(2, 1.6 * (each.width ?? 1.2))}px ${each.look.dash.length ? "dashed" : "solid"} ${colour(each.look.colour)}`;
+      each.line.style.cssText = `stroke: ${colour(each.look.colour)}; stroke-width: ${Math.max(2, 1.6 * (each.width ?? 1.2))}; stroke-dasharray: ${each.look.dash.join(" ") || "none"}`;
     }
     this.build(HEIGHT, [{}, ...series]);
   }
@@ -256,13 +301,17 @@ export class Lanes extends Panel {
     this.lanes = lanes;
     this.values = lanes.map(() => el("output", {}));
     this.buttons.append(this.csvButton());
-    this.height = lanes[0].spans ? LANE : EVENTS;
     if (lanes[0].spans) this.legend.append(...states(lanes));
-    this.legend.append(...lanes.map((lane, at) => el("span", { class: "chip still" }, lane.name, this.values[at])));
+    this.names = lanes.map((lane, at) => {
+      const name = el("div", { class: "lane", title: lane.name }, el("span", {}, lane.name), this.values[at]);
+      name.style.top = `${at * LANE}px`;
+      return name;
+    });
   }
 
   rebuild() {
-    this.build(34 + this.height * this.lanes.length, [{}, { show: true, stroke: "transparent", points: { show: false } }]);
+    this.build(34 + LANE * this.lanes.length, [{}, { show: true, stroke: "transparent", points: { show: false } }]);
+    this.plot.over.append(...this.names);
   }
 
   data() {
@@ -273,6 +322,10 @@ export class Lanes extends Panel {
     return [0, 1];
   }
 
+  get levels() {
+    return false;
+  }
+
   tick() {
     return "";
   }
@@ -280,15 +333,16 @@ export class Lanes extends Panel {
   after(plot) {
     const { ctx } = plot;
     const { left, top, width } = plot.bbox;
-    const high = this.height * devicePixelRatio;
+    const [lane, name] = [LANE * devicePixelRatio, NAME * devicePixelRatio];
     ctx.save();
     ctx.beginPath();
     ctx.rect(left, top, width, plot.bbox.height);
     ctx.clip();
-    this.lanes.forEach((lane, at) => {
-      const above = top + at * high + 2 * devicePixelRatio;
-      if (lane.spans) this.spans(plot, lane, above, high - 4 * devicePixelRatio);
-      else this.ticks(plot, lane, above, high - 4 * devicePixelRatio);
+    this.lanes.forEach((each, at) => {
+      const above = top + at * lane + name;
+      const high = lane - name - 2 * devicePixelRatio;
+      if (each.spans) this.spans(plot, each, above, high);
+      else this.ticks(plot, each, above, high);
     });
     ctx.restore();
   }
@@ -314,19 +368,13 @@ export class Lanes extends Panel {
 
   ticks(plot, lane, above, high) {
     const { ctx } = plot;
-    const name = 13 * devicePixelRatio;
-    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
-    ctx.textAlign = "left";
-    ctx.textBaseline = "top";
-    ctx.fillStyle = colour("faint");
-    ctx.fillText(lane.name, plot.bbox.left + 2 * devicePixelRatio, above);
     ctx.fillStyle = colour(lane.colour);
     let last = -1;
     const [from, to] = this.range.shown;
     for (const time of lane.times) {
       if (time < from || time > to) continue;
       const at = Math.round(plot.valToPos(time, "x", true));
-      if (at !== last) ctx.fillRect(at, above + name, Math.max(1, 1.5 * devicePixelRatio), high - name);
+      if (at !== last) ctx.fillRect(at, above, Math.max(1, 1.5 * devicePixelRatio), high);
       last = at;
     }
   }

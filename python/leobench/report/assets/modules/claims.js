@@ -25,8 +25,8 @@ export function figure(described) {
     described.title,
     el("div", { class: "tally" }, tally.map(([outcome, many]) => badge(outcome, `${many} × `))),
     described.quick ? el("p", { class: "verdict doubt" }, "A quick look: fewer or shorter runs than the paper's, so the verdicts are preliminary.") : null,
-    claims(described),
     described.drawing ? el("img", { src: described.drawing, alt: described.title, class: "drawing" }) : null,
+    claims(described),
     el("p", {}, `${plural(described.variants, "variant")}, ${plural(described.replicates, "replicate")} each. To repeat it:`),
     command(described.command),
   );
@@ -42,6 +42,7 @@ function claims(described) {
   return table({
     id: `claims-${described.figure}`,
     caption: "Claims",
+    long: true,
     rows: described.conclusions,
     columns: [
       { label: "claim", value: (row) => row.says, show: (row) => el("span", { title: row.claim }, row.says, row.ours ? el("em", {}, " (ours)") : null) },

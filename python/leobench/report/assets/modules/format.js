@@ -15,6 +15,7 @@ export function scale(unit, largest) {
   const steps = PREFIXED[base];
   if (!steps) return [1, unit];
   const reached = Math.abs(largest) * size;
+  if (reached === 0) return [1, unit];
   const [factor, name] = steps.find(([step]) => reached >= step) ?? steps[steps.length - 1];
   return [factor / size, name];
 }

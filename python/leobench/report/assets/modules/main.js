@@ -36,7 +36,7 @@ async function show(content) {
   const globe = content.globe ? new GlobeSection(content.globe, live, range) : null;
   parts.push(globe?.element);
   if (content.kind === "run" && finished.length) parts.push(section("details", "Details", details(finished[0], zoom, only)));
-  if (runs.length) parts.push(section("repeat", "Repeat it", runs.map(repeat), runs.map((run) => downloads(run, tables.get(run.id)))));
+  if (runs.length) parts.push(section("repeat", "Repeat it", folded("Scenarios", runs.map(repeat)), folded("Tables", runs.map((run) => downloads(run, tables.get(run.id))))));
   parts.push(content.notes.length ? section("notes", "Notes", el("ul", {}, content.notes.map((note) => el("li", {}, inline(note))))) : null);
   const place = remembered();
   page.replaceChildren(navigation(parts), ...parts.filter(Boolean));
@@ -47,6 +47,11 @@ async function show(content) {
   document.documentElement.dataset.ready = String(content.live?.version ?? "yes");
   // A folder that is being written is read again and again: there, only what is looked at.
   if (!live || live.complete) timeline?.readAll();
+}
+
+/** Parts of runs, in one that opens where they would fill the view. */
+function folded(what, parts) {
+  return parts.length > 3 ? el("details", {}, el("summary", {}, `${what} of ${parts.length} runs`), parts) : parts;
 }
 
 /** Where the reader is on the page, which parts are open, and what is chosen, to be restored after a change. */
@@ -92,6 +97,7 @@ function header(content) {
   const commits = new Set([...content.runs.map((run) => run.manifest.commit), ...content.campaigns.map((each) => each.commit)].filter(Boolean));
   const told = content.kind === "run" && first ? [first.manifest.engine === "real" ? "in real time" : first.manifest.engine && "in virtual time"] : [];
   if (content.kind === "run" && first?.summary) told.push(`${time(first.summary.virtual_s, 1000)} long`, `${count(first.summary.packets)} packets`);
+  if (told.length && Number.parseFloat(first.scenario.warm_up) > 0) told.push(`summary without the first ${first.scenario.warm_up} (warm-up)`);
   return el(
     "header",
     {},

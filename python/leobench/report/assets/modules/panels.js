@@ -5,8 +5,9 @@ import { eventLanes, stateLanes } from "report/lanes";
 import { Line, Rate, Steps, known, sorted, totals } from "report/series";
 import { CATEGORIES, DASHES, FLOWS } from "report/theme";
 
-// Series that are drawn at first; the legend switches further ones on.
+// Series of a table, and of a panel, that are drawn at first; the legend switches further ones on.
 const MOST_SHOWN = 8;
+const MOST_DRAWN = 10;
 // A backlog above this is that of a source without an end.
 const ENDLESS = 1e12;
 const SECOND = 1e9;
@@ -31,16 +32,23 @@ export class Shown {
     return this.several ? `${this.run.label}: ${text}` : text;
   }
 
-  /** Colour of a flow; with several runs, that of the run. */
+  /** The look of a flow: neighbours differ in dashes, too, for print in grey and for lines that cover each other. */
   flowLook(flow) {
     const place = Math.max(0, this.flows.indexOf(flow));
-    if (this.several) return { colour: CATEGORIES[this.number % CATEGORIES.length], dash: DASHES[place % DASHES.length] };
-    return { colour: FLOWS[place % FLOWS.length], dash: [] };
+    if (this.several) return this.look(place);
+    return { colour: FLOWS[place % FLOWS.length], dash: DASHES[place % DASHES.length] };
   }
 
+  /** The look of one of several things of the run; with several runs, its colour is that of the run. */
   look(place) {
-    if (this.several) return { colour: CATEGORIES[this.number % CATEGORIES.length], dash: DASHES[place % DASHES.length] };
-    return { colour: CATEGORIES[place % CATEGORIES.length], dash: DASHES[Math.floor(place / CATEGORIES.length) % DASHES.length] };
+    if (this.several) return { colour: CATEGORIES[this.number % CATEGORIES.length], dash: DASHES[(this.number + place) % DASHES.length] };
+    const turn = Math.floor(place / CATEGORIES.length);
+    return { colour: CATEGORIES[place % CATEGORIES.length], dash: DASHES[(place + turn) % DASHES.length] };
+  }
+
+  /** The look of a path of a flow, the same in all panels. */
+  pathLook(flow, path) {
+    return this.several ? this.flowLook(flow) : this.look(3 * Math.max(0, this.flows.indexOf(flow)) + path);
   }
 
   background(flow) {
@@ -58,8 +66,19 @@ export function panels(runs) {
   const made = DEFINED.filter(({ table }) => runs.some((run) => table.some((name) => run.tables[name])));
   return made.map((definition) => ({
     ...definition,
-    load: async () => (await Promise.all(runs.map((run) => definition.of(run)))).flat(),
+    load: async () => (await Promise.all(runs.map(async (run) => limited(await definition.of(run), MOST_DRAWN / runs.length)))).flat(),
   }));
+}
+
+/** Series of a run, of which `most` are drawn at first; an area is none of them. */
+function limited(found, most) {
+  let drawn = 0;
+  for (const each of found) {
+    if (each.off || each.area) continue;
+    drawn += 1;
+    if (drawn > Math.max(2, most)) each.off = true;
+  }
+  return found;
 }
 
 const DEFINED = [
@@ -87,7 +106,7 @@ async function throughput(run) {
     found.push({ name, look, width: 1.6, series: whole, off: run.background(flow) });
     if (sums.length > 1) {
       sums.forEach(({ path, series }, at) => found.push({
-        name: `${name}, path ${path}`, series, off: run.several, look: run.several ? look : run.look(at + 2), width: 1,
+        name: `${name}, path ${path}`, series, off: run.several, look: run.pathLook(flow, at), width: 1.2,
       }));
     }
   }
@@ -207,7 +226,7 @@ async function roundTrips(run) {
   }));
   const smoothed = await sampled(run, "srtt_ns", SECOND, (flow, at, who, paths) => ({
     name: run.named(`${who}: smoothed`), width: 1.4, off: run.background(flow),
-    look: paths > 1 && !run.several ? run.look(at + 2) : run.flowLook(flow),
+    look: paths > 1 ? run.pathLook(flow, at) : run.flowLook(flow),
   }));
   const table = run.tables.paths;
   if (!table) return [...latest, ...smoothed];
@@ -217,6 +236,8 @@ async function roundTrips(run) {
     off: run.background(key.flow) || run.several, look: { colour: "ink", dash: DASHES[2] },
     series: new Steps(picked(columns.t_ns, rows, SECOND), picked(columns.base_rtt_ns, rows, SECOND)),
   }));
+  // Flows over the same path have the same line.
+  base.forEach((each, at) => (each.off ||= base.slice(0, at).some(({ series }) => equal(series, each.series))));
   return [...latest, ...smoothed, ...base];
 }
 
@@ -224,7 +245,7 @@ async function windows(run) {
   const alone = run.flows.length === 1 && !run.several;
   const line = (column, words, width, looks, off) => sampled(run, column, 1, (flow, at, who, paths) => ({
     name: run.named(`${who}: ${words}`), width, off: off || run.background(flow) || (paths > 1 && width < 1),
-    look: alone && paths === 1 ? looks : paths > 1 && !run.several ? run.look(at) : run.flowLook(flow),
+    look: alone && paths === 1 ? looks : paths > 1 ? run.pathLook(flow, at) : run.flowLook(flow),
   }));
   return [
     ...(await line("in_flight_bytes", "in flight", 0.8, { colour: "sky", dash: [] }, !alone)),

@@ -8,9 +8,10 @@ const orders = new Map();
 
 /**
  * A table. Columns have `label` and `value(row)` (a number, a text, or null), which sorts and goes into the CSV;
- * `show(row)`, unless it is the value, is what the cell has: a text or an element.
+ * `show(row)`, unless it is the value, is what the cell has: a text or an element. A table of texts is `long`: it has
+ * its whole height, and on a narrow page each row becomes a block of lines.
  */
-export function table({ id, caption, columns, rows, onRow = null }) {
+export function table({ id, caption, columns, rows, onRow = null, long = false }) {
   const body = el("tbody");
   const order = orders.get(id) ?? { column: null, down: false };
   orders.set(id, order);
@@ -20,7 +21,7 @@ export function table({ id, caption, columns, rows, onRow = null }) {
     return head;
   });
   const fill = (list) => body.replaceChildren(...list.map((row) => {
-    const cells = columns.map((column, at) => el(at ? "td" : "th", { scope: at ? null : "row", class: column.number ? "number" : column.name ? "name" : null }, (column.show ?? column.value)(row) ?? "–"));
+    const cells = columns.map((column, at) => el(at ? "td" : "th", { scope: at ? null : "row", "data-label": long && at ? column.label : null, class: column.number ? "number" : column.name ? "name" : null }, (column.show ?? column.value)(row) ?? "–"));
     return el("tr", onRow ? { class: "link", tabindex: 0, onclick: () => onRow(row), onkeydown: (event) => event.key === "Enter" && onRow(row) } : {}, cells);
   }));
   const sort = (at) => {
@@ -39,12 +40,35 @@ export function table({ id, caption, columns, rows, onRow = null }) {
   };
   arrange();
   const csv = el("button", { type: "button", class: "quiet", title: "Save this table as CSV", onclick: () => save(fileName(`${id}.csv`), text(columns, rows), "text/csv") }, "CSV");
+  const hint = el("span", { class: "hint scrolls" });
+  const scroll = el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, heads)), body));
+  const box = el("div", { class: "scroll-box" }, scroll);
+  cue(box, scroll, (wide, tall) => (hint.textContent = scrolls(wide, tall, rows.length)));
   return el(
     "div",
-    { class: "table", id: `table-of-${id}` },
-    el("div", { class: "table-top" }, el("h3", {}, caption), csv),
-    el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, heads)), body)),
+    { class: long ? "table long" : "table", id: `table-of-${id}` },
+    el("div", { class: "table-top" }, el("h3", {}, caption), hint, csv),
+    box,
   );
+}
+
+/** Shades the edges beyond which a table goes on, and tells `tell` whether it is wider and taller than its place. */
+function cue(box, scroll, tell) {
+  const look = () => {
+    const [wide, tall] = [scroll.scrollWidth - scroll.clientWidth, scroll.scrollHeight - scroll.clientHeight];
+    box.classList.toggle("right", wide - scroll.scrollLeft > 1);
+    box.classList.toggle("below", tall - scroll.scrollTop > 1);
+    if (wide > 1 || tall > 1) scroll.setAttribute("tabindex", 0);
+    else scroll.removeAttribute("tabindex");
+    tell(wide > 1, tall > 1);
+  };
+  scroll.addEventListener("scroll", look, { passive: true });
+  new ResizeObserver(look).observe(scroll);
+}
+
+function scrolls(wide, tall, rows) {
+  if (wide) return tall ? `scroll for all columns and ${rows} rows` : "scroll for all columns →";
+  return tall ? `scroll for all ${rows} rows ↓` : "";
 }
 
 /** Missing values come last, whichever way the table is sorted. */
