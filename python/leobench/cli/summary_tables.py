@@ -141,7 +141,7 @@ def _flow(flow: Mapping[str, Any], middle: Sequence[str], stranded: Sequence[str
 
 
 def _handovers(flow: Mapping[str, Any]) -> list[str]:
-    """A flow's row of the handover table: outages, recovery times, and bytes lost, retransmitted, and retransmitted spuriously."""
+    """A flow's row of the handover table: outages, recovery times, and bytes lost or retransmitted."""
     found = flow["handovers"]
     return [
         flow["name"],

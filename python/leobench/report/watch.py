@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from leobench import folder as folders
@@ -23,6 +25,27 @@ if TYPE_CHECKING:
     from leobench.report.content import Run
 
 _RUNS = "runs"
+
+# Seconds between two looks for a result that has not begun.
+_LOOK_S = 0.2
+
+
+def wait(folder: Path, seconds: float) -> None:
+    """Waits until a result begins in a folder that is not there yet, or is empty; at most some seconds."""
+    end = time.monotonic() + seconds
+    while is_to_come(folder) and time.monotonic() < end:
+        time.sleep(_LOOK_S)
+
+
+def is_to_come(folder: Path) -> bool:
+    """Whether there is neither a result nor anything else, but a result may begin."""
+    if any(map(unfinished.is_live, unfinished.partials(folder))):
+        return False
+    with suppress(FileNotFoundError, NotADirectoryError):
+        entries = folder.rglob("*") if folder.is_dir() else [folder]
+        # A reproduction makes the folders of its figures first; files have hidden names until they are whole.
+        return not any(entry.is_file() and not entry.name.startswith(".") for entry in entries)
+    return True
 
 
 class Watch:
