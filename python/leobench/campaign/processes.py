@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import suppress
@@ -34,6 +35,9 @@ _ENDING_S = 5.0
 
 _GUARD = 'put the call below `if __name__ == "__main__":`, or give workers=1'
 
+# The name of worker processes, and the exit code of one that imports a program without the guard.
+_NAME, _UNGUARDED = "leobench-worker", 117
+
 
 def available() -> int:
     """Processors that this process may use."""
@@ -45,10 +49,15 @@ def available() -> int:
 def refuse_nested() -> None:
     """Refuses to start a campaign in a worker process, which imports the user's program again.
 
+    A worker of `WorkerProcesses` exits without a word: the calling process says why.
+
     Raises:
-        LeobenchError: If this process is a worker.
+        LeobenchError: If this process is a worker of another executor.
     """
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
+    process = multiprocessing.current_process()
+    if getattr(process, "_inheriting", False):
+        if process.name == _NAME:
+            raise SystemExit(_UNGUARDED)
         raise LeobenchError(f"every worker process imports a program that runs campaigns again: {_GUARD}")
 
 
@@ -83,6 +92,7 @@ class WorkerProcesses(Executor):
     """
 
     def __init__(self, workers: int) -> None:
+        _refuse_standard_input()
         # Started first: it unblocks the signals that `_serve` blocks.
         resource_tracker.ensure_running()
         self._calls: SimpleQueue[tuple[Future[Any], Call] | None] = SimpleQueue()
@@ -189,10 +199,27 @@ def _refuse_exit(code: int | None, *, started: bool) -> None:
             f"its worker process ended by itself with exit code {code}; a Python scheduler, or what it "
             "imports, must not exit the process"
         )
+    if code == _UNGUARDED:
+        raise InputError(f"every worker process imports the calling program again: {_GUARD}")
     raise InputError(
-        f"a worker process, which imports the calling program again, could not start: {_GUARD}; "
-        "a program read from standard input cannot have workers"
+        "a worker process, which imports the calling program again, could not start: it exited with code "
+        f"{code} while importing; make the program importable, or give workers=1"
     )
+
+
+def _refuse_standard_input() -> None:
+    """Refuses a program that workers cannot import again, as it is no file.
+
+    Raises:
+        InputError: If the calling program is read from standard input.
+    """
+    main = sys.modules["__main__"]
+    file = getattr(main, "__file__", None)
+    if getattr(main, "__spec__", None) is None and file == "<stdin>":
+        raise InputError(
+            "workers: a program read from standard input cannot have worker processes: each imports it; "
+            "give workers=1, or write the program to a file"
+        )
 
 
 def _by_signal(code: int | None) -> str:
@@ -216,7 +243,7 @@ class _Worker:
             self._connection, theirs = spawn.Pipe()
             # Only the worker keeps its end open, so that reading ends when it dies.
             with theirs:
-                process = spawn.Process(target=_work, args=(theirs,), daemon=True)
+                process = spawn.Process(target=_work, args=(theirs,), name=_NAME, daemon=True)
                 process.start()
             self._process = process
             self.is_started = False
