@@ -251,3 +251,41 @@ def test_an_estimate_reads_well() -> None:
 def test_unusable_input_is_refused(values: list[float], options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         stats.mean_interval(values, **options)  # type: ignore[arg-type]
+
+
+def test_the_mean_correlation_is_scipys_through_fishers_z() -> None:
+    correlations = np.array([0.97, 0.99, 0.90, 0.995, 0.95])
+    theirs = scipy.stats.ttest_1samp(np.arctanh(correlations), 0.0).confidence_interval(0.95)
+    estimate = stats.mean_correlation(correlations)
+    assert bounds(estimate) == pytest.approx((np.tanh(theirs.low), np.tanh(theirs.high)), rel=1e-9)
+    assert bounds(stats.mean_interval(correlations, method="t"))[1] > 1 > bounds(estimate)[1]
+
+
+def test_the_mean_correlation_uses_fishers_table() -> None:
+    # Fisher, "Statistical methods for research workers" (1925), table V.B: z of 0.5493 and 1.0986.
+    estimate = stats.mean_correlation([0.5, 0.8])
+    assert estimate.value == pytest.approx(np.tanh((0.5493 + 1.0986) / 2), abs=1e-4)
+
+
+def test_intervals_of_mean_correlations_cover_and_stay_within_1() -> None:
+    rng = np.random.default_rng(1)
+    covered = 0
+    for _ in range(2_000):
+        # Twenty normal pairs per run, of correlation 0.9; the mean of z is artanh(0.9) + 0.9 / (2 * 19).
+        x, noise = rng.normal(size=(2, 5, 20))
+        y = 0.9 * x + np.sqrt(1 - 0.9**2) * noise
+        found = [np.corrcoef(*pair)[0, 1] for pair in zip(x, y, strict=True)]
+        low, high = bounds(stats.mean_correlation(found))
+        assert -1 <= low < high <= 1
+        covered += low <= np.tanh(np.arctanh(0.9) + 0.9 / 38) <= high
+    # Three standard errors of 2,000 trials, and 1 % because z is not exactly normal.
+    assert abs(covered / 2_000 - 0.95) < 3 * (0.95 * 0.05 / 2_000) ** 0.5 + 0.01
+
+
+def test_correlations_without_an_interval_say_why() -> None:
+    assert stats.mean_correlation([0.9]).note == "one value has no interval"
+    perfect = stats.mean_correlation([0.5, 1 + 1e-15])
+    assert (perfect.low, perfect.high) == (None, None)
+    assert "has no z" in str(perfect.note)
+    with pytest.raises(InputError, match=r"correlations\[1\] = 1.5; allowed: from -1 to 1"):
+        stats.mean_correlation([0.5, 1.5])

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from leobench.papers.readings import Reading
 
-STATISTICS = ("mean", "difference", "ratio", "spread")
+STATISTICS = ("mean", "correlation", "difference", "ratio", "spread")
+
+# Those of one group of runs, which compare nothing.
+_ALONE = ("mean", "correlation")
 
 # The value of `along` for a claim that compares several metrics instead of the values of a place.
 METRIC = "metric"
@@ -165,8 +168,9 @@ def _claim(entry: Any, known: Mapping[str, Reading], at: str) -> Claim:
         relation = Relation.parse(entry["relation"])
     except ValueError as error:
         raise InputError(f'{at}.relation = "{entry["relation"]}": {error}') from None
-    if (relation.statistic == "mean") == bool(entry.get("along")):
-        needed = "compares nothing" if relation.statistic == "mean" else "compares values of a place"
+    alone = relation.statistic in _ALONE
+    if alone == bool(entry.get("along")):
+        needed = "compares nothing" if alone else "compares values of a place"
         raise InputError(f"{at}.along: `{relation.statistic}` {needed}")
     claim = Claim(**{**entry, "relation": relation, "readings": listed})
     for index, reading in enumerate(listed):

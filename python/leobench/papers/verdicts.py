@@ -198,6 +198,11 @@ def _mean(samples: Sequence[Any], confidence: float, _: Pick) -> Estimate:
     return stats.mean_interval(values, confidence)
 
 
+def _correlation(samples: Sequence[Any], confidence: float, _: Pick) -> Estimate:
+    (values,) = samples
+    return stats.mean_correlation(values, confidence)
+
+
 def _difference(samples: Sequence[Any], confidence: float, pick: Pick) -> Estimate:
     pairs = list(itertools.pairwise(samples))
     each = _shared(confidence, len(pairs))
@@ -229,6 +234,7 @@ def _relative(a: Any, b: Any, confidence: float) -> Estimate:
 
 _STATISTICS: Mapping[str, Callable[[Sequence[Any], float, Pick], Estimate]] = {
     "mean": _mean,
+    "correlation": _correlation,
     "difference": _difference,
     "ratio": _ratio,
     "spread": _spread,

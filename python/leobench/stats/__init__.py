@@ -14,7 +14,7 @@ from leobench.stats.jitter import (
     jitter_rfc3550_series,
     jitter_standard_deviation,
 )
-from leobench.stats.mean import Method, mean_interval
+from leobench.stats.mean import Method, mean_correlation, mean_interval
 from leobench.stats.quantiles import quantile, quantile_interval
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "jitter_rfc3550",
     "jitter_rfc3550_series",
     "jitter_standard_deviation",
+    "mean_correlation",
     "mean_interval",
     "mean_intervals",
     "paired",

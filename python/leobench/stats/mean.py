@@ -32,6 +32,9 @@ RESAMPLES = 10_000
 # Resamples that must lie beyond each end of an interval: their number then is right to about a third.
 _BEYOND = 10
 
+# How far beyond 1 rounding may take a correlation.
+_ROUNDING = 1e-9
+
 # Resampled values in memory at once.
 _BLOCK = 1 << 21
 
@@ -94,6 +97,42 @@ def mean_interval(
         note = None if None not in bounds else f"n = {n} is too small: too many resamples have no spread"
     notes = filter(None, (note, _coarseness(confidence, resamples)))
     return Estimate(mean, *bounds, n, confidence, used, "; ".join(notes) or None)
+
+
+def mean_correlation(correlations: ArrayLike, confidence: float = 0.95) -> Estimate:
+    """The mean correlation of independent runs, with its interval, by Fisher's transformation.
+
+    z = artanh(r) is near normal (Fisher, "On the probable error of a coefficient of correlation deduced
+    from a small sample", Metron 1, 1921). The interval is Student's of the mean of z, and both are
+    transformed back, so it never leaves [-1, 1]. Such means are less biased than those of r (Silver and
+    Dunlap, "Averaging correlation coefficients: should Fisher's z transformation be used?", Journal of
+    Applied Psychology 72, 1987).
+
+    Args:
+        correlations: One coefficient per run.
+        confidence: The share of such intervals meant to cover the true mean.
+
+    Returns:
+        The mean; without an interval for a single run, or if a coefficient is 1 or -1, which has no z.
+
+    Raises:
+        InputError: If there are no values, one is not between -1 and 1, or `confidence` is out of range.
+    """
+    array = sample(correlations, "correlations")
+    share(confidence, "confidence")
+    wrong = np.flatnonzero(np.abs(array) > 1 + _ROUNDING)
+    if len(wrong):
+        raise InputError(f"correlations[{wrong[0]}] = {array[wrong[0]]:g}; allowed: from -1 to 1")
+    n, method = len(array), "Fisher's z, t"
+    if np.any(np.abs(array) >= 1):
+        note = "a correlation of 1 or -1 has no z, so there is no interval"
+        return Estimate(float(np.mean(array)), None, None, n, confidence, method, note)
+    z = np.arctanh(array)
+    mean = float(np.tanh(np.mean(z)))
+    if n == 1:
+        return Estimate(mean, None, None, n, confidence, method, "one value has no interval")
+    low, high = np.tanh(t_bounds(z, confidence))
+    return Estimate(mean, float(low), float(high), n, confidence, method)
 
 
 def t_bounds(array: Array, confidence: float) -> tuple[float, float]:
