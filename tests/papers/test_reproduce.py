@@ -149,6 +149,10 @@ def test_a_paper_is_reproduced(tmp_path: Path, capsys: pytest.CaptureFixture[str
             assert (f"| {claim.id} |" in text) == (claim.figure == name)
     assert "- fig5: With a queue without limit, the delay of TCP is far above" in said.out
     assert "not evaluated" not in said.out
+    assert "not hold" not in said.out, "a quick look refutes nothing"
+    assert "hold under no reading" not in said.out
+    assert "does not hold" not in text
+    assert "cannot tell: a quick look, 2 of 30 runs, duration = 300 ms, does not show it" in text
 
     claimed = tmp_path / "out/fig4/claims.md"
     before = claimed.read_bytes()
@@ -171,6 +175,13 @@ def test_a_program_reproduces_a_figure(tmp_path: Path, monkeypatch: pytest.Monke
     figure = done["fig4"]
     assert figure.quick
     assert {each.claim.figure for each in figure.conclusions} == {"fig4"}
+    assert repr(figure).startswith("Reproduction(fig4, quick, ")
+    assert str(figure.folder) in repr(figure)
+    assert len(repr(done)) < 300
+    lines = str(figure).splitlines()
+    assert lines[0].startswith("fig4: ")
+    assert len(lines) == 1 + len(figure.conclusions)
+    assert max(map(len, lines)) < 160
     assert seen[-1] == len(figure.result.runs["replicate"].unique()) == 2
     folder = tmp_path / "results" / "reproduce" / "khan2023-quick"
     assert (folder / "fig4" / "claims.md").is_file()
@@ -179,6 +190,15 @@ def test_a_program_reproduces_a_figure(tmp_path: Path, monkeypatch: pytest.Monke
         again()
     with pytest.raises(leobench.InputError, match="khan2024: no such paper"):
         leobench.reproduce("khan2024")
+
+
+def test_only_what_a_quick_look_cut_is_named() -> None:
+    full = Campaign.load(FIG5.campaign)
+    assert reproduction.shortened(full, full) == ""
+    assert reproduction.shortened(full, full.scaled(31)) == ""
+    assert reproduction.shortened(full, full.scaled(5)) == "5 of 30 runs"
+    longer = full.scaled(overrides={"duration": "10 s"})
+    assert reproduction.shortened(full, longer) == "duration = 10 s"
 
 
 def test_if_every_run_fails_the_first_error_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +260,10 @@ def test_what_can_be_reproduced_is_listed(capsys: pytest.CaptureFixture[str]) ->
             "did you mean `fig4`?",
         ),
         (["khan2023/fig4", "--workers", "0"], "workers = 0: is not positive; allowed: a whole number from 1"),
-        (["khan2023/fig4", "--out", "taken"], "taken/fig4/campaign: cannot be written to: Not a directory"),
+        (
+            ["khan2023/fig4", "--out", "taken"],
+            "taken/fig4/campaign: cannot be written to: `taken` is a file, not a folder",
+        ),
     ],
 )
 def test_what_is_wrong_is_told(

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.campaign.runner import Status
-from leobench.errors import RunError
+from leobench.errors import RunError, counted, cut
 from leobench.files import write_text
 from leobench.papers import claims, findings_text, verdicts_file, words
+from leobench.papers import conclusions as concluding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -58,6 +59,19 @@ class Reproduction:
     def results(self) -> list[CampaignResult]:
         """The results of all its campaigns."""
         return [self.result, *self.readings.values()]
+
+    def __repr__(self) -> str:
+        outcomes = concluding.tally(self.conclusions) or "no claims"
+        quick = ", quick" if self.quick else ""
+        return f"Reproduction({self.figure.name}{quick}, {outcomes}, {self.folder})"
+
+    def __str__(self) -> str:
+        """The number of claims per outcome, and the outcome of each: a line per claim and case."""
+        lines = [f"{self.figure.name}: {findings_text.tally(self.conclusions)}"]
+        for each in self.conclusions:
+            case = f" ({each.case})" if each.case else ""
+            lines.append(f"- {cut(f'{each.claim.id}{case}', 60)}: {cut(str(each), 60)}")
+        return "\n".join(lines)
 
 
 def folder(paper: Paper, *, quick: bool = False) -> Path:
@@ -112,25 +126,26 @@ def reproduce(  # noqa: PLR0913 (those of a campaign, and what to reproduce)
         RunError: If a campaign gives up, or no run of it succeeds.
     """
     from leobench import plots
-    from leobench.campaign import run_campaign
+    from leobench.campaign import Campaign, run_campaign
     from leobench.papers.settings import settings
 
     target = Path(out)
     campaign = campaign or planned(figure)
     stated = stated_claims(paper, figure, readings=readings)
     tried = settings(figure, campaign, stated)
-    counted = _Counted(progress, sum(len(each.campaign.plan()) for each in tried))
+    tally = _Counted(progress, sum(len(each.campaign.plan()) for each in tried))
     results = {}
     for setting in tried:
         at = target / READINGS / setting.name if setting.name else target / CAMPAIGN
         result = run_campaign(
-            setting.campaign, at, workers=workers, resume=resume, force=force, progress=counted
+            setting.campaign, at, workers=workers, resume=resume, force=force, progress=tally
         )
-        counted.finish()
+        tally.finish()
         if result.runs.is_empty():
             raise RunError(f"{at}: every run failed; the first: {result.failures['error'][0]}")
         results[setting.name] = result
-    findings, conclusions = _judge(figure, stated, tried, results)
+    cut_down = shortened(Campaign.load(figure.campaign), campaign)
+    findings, conclusions = _judge(figure, stated, tried, results, cut_down)
     result = results.pop("")
     drawing = figure.draw(campaign, result, target)
     for name in _FORMATS:
@@ -146,12 +161,27 @@ def _sized(campaign: Campaign) -> tuple[int, dict[str, object]]:
     return campaign.replicates, dict(campaign.set)
 
 
+def shortened(full: Campaign, campaign: Campaign) -> str:
+    """How much smaller a campaign is than the full one: "5 of 30 runs, duration = 10 s", or empty."""
+    fewer = campaign.replicates < full.replicates
+    runs = f"{campaign.replicates} of {counted(full.replicates, 'run')}"
+    places = [place for place, value in campaign.set.items() if full.set.get(place, "") != value]
+    changed = [f"{place} = {campaign.set[place]}" for place in places]
+    return ", ".join([*([runs] if fewer else []), *changed])
+
+
 def _judge(
-    figure: Figure, stated: Sequence[Claim], tried: Sequence[Setting], results: Mapping[str, CampaignResult]
+    figure: Figure,
+    stated: Sequence[Claim],
+    tried: Sequence[Setting],
+    results: Mapping[str, CampaignResult],
+    cut_down: str,
 ) -> tuple[list[Finding], list[Conclusion]]:
-    """The findings on the claims as written, and the conclusions from those of all readings."""
-    from leobench.papers.conclusions import conclude
-    from leobench.papers.verdicts import judge, judge_reading
+    """The findings on the claims as written, and the conclusions from those of all readings.
+
+    `cut_down` says how the campaigns are smaller than the paper's; such runs refute no claim.
+    """
+    from leobench.papers.verdicts import judge, judge_reading, without_refutations
 
     measured = {name: _measured(figure, result) for name, result in results.items()}
     findings = judge(stated, measured[""], _CONFIDENCE)
@@ -165,7 +195,10 @@ def _judge(
     in_order = [
         finding for claim in stated for reading in claim.readings for finding in others[claim.id, reading.id]
     ]
-    return findings, conclude([*findings, *in_order])
+    if cut_down:
+        findings = without_refutations(findings, cut_down)
+        in_order = without_refutations(in_order, cut_down)
+    return findings, concluding.conclude([*findings, *in_order])
 
 
 class _Counted:

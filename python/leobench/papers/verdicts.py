@@ -132,6 +132,23 @@ def _find(claim: Claim, relation: Relation, case: str, rows: pl.DataFrame, confi
     return Finding(claim, case, means, estimate, verdict(estimate, relation), why)
 
 
+def without_refutations(findings: Iterable[Finding], cut_down: str) -> list[Finding]:
+    """Findings of runs that are fewer or shorter than the paper's, which cannot refute a claim.
+
+    Shorter runs measure something else, such as more of the start; `cut_down` says what was cut.
+    """
+    return [
+        dataclasses.replace(
+            each,
+            verdict=Verdict.CANNOT_TELL,
+            why="; ".join(filter(None, (f"a quick look, {cut_down}, does not show it", each.why))),
+        )
+        if each.verdict is Verdict.DOES_NOT_HOLD
+        else each
+        for each in findings
+    ]
+
+
 def verdict(estimate: Estimate, relation: Relation) -> Verdict:
     """Whether the interval of an estimate lies inside the relation's range, outside, or across its ends."""
     low = float("-inf") if estimate.low is None else estimate.low
