@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leobench.files import as_path
 from leobench.scenario import load
 
 if TYPE_CHECKING:
@@ -67,6 +68,10 @@ def run(  # noqa: PLR0913 (every option of a run, by name)
     return run_loaded(loaded, out, force=force, qlog=qlog, pcap=pcap, snaplen=snaplen, progress=progress)
 
 
+def _out(given: object) -> Path:
+    return as_path("out", given, "the path of a folder")
+
+
 def run_loaded(
     scenario: Scenario,
     out: str | PathLike[str] | None = None,
@@ -96,7 +101,7 @@ def run_loaded(
         described = manifest.describe(scenario, parsed, wall_s, ended.connected, ended.stalls, ended.clock)
         return Result(described, Summary(parsed), Tables.from_bytes(ended.tables), None)
 
-    target = Path(out)
+    target = _out(out)
     with folder.writing(target, force=force) as partial:
         qlog_dir = partial / folder.QLOG if qlog else None
         pcap_dir = partial / folder.PCAP if pcap else None
@@ -191,7 +196,7 @@ def emulate_loaded(
     with ExitStack() as held:
         partial = None
         if out is not None:
-            partial = held.enter_context(folder.writing(Path(out), force=force))
+            partial = held.enter_context(folder.writing(_out(out), force=force))
         running = None if partial is None else Running(partial, scenario)
         ended = session.run(scenario, programs, settings, Recording(partial))
         if running is not None and partial is not None:
@@ -233,7 +238,7 @@ def sweep(
     from leobench.campaign import Campaign, run_campaign
 
     loaded = Campaign.load(campaign)
-    target = Path("results") / loaded.name if out is None else out
+    target = Path("results") / loaded.name if out is None else _out(out)
     return run_campaign(
         loaded, target, executor, workers=workers, resume=resume, force=force, progress=progress
     )
@@ -275,7 +280,7 @@ def reproduce(
     from leobench.papers import reproduction, summary
 
     paper, figures = papers.find(target)
-    folder = reproduction.folder(paper, quick=quick) if out is None else Path(out)
+    folder = reproduction.folder(paper, quick=quick) if out is None else _out(out)
     done = {
         figure.name: reproduction.reproduce(
             paper,
@@ -331,7 +336,7 @@ def why(  # noqa: PLR0913 (every option, by name)
     from leobench.attribution import explain, files
 
     if out is not None:
-        files.refuse_existing(Path(out), force=force)
+        files.refuse_existing(_out(out), force=force)
     explanation = explain(
         scenario, seed, overrides, flow=flow, metric=metric, seeds=seeds, workers=workers, progress=progress
     )
@@ -382,7 +387,7 @@ def open(path: str | PathLike[str]) -> Result:  # noqa: A001 (read as `leobench.
     """
     from leobench import folder
 
-    return folder.read(Path(path))
+    return folder.read(as_path("path", path, "the folder of a run"))
 
 
 def schema() -> dict[str, Any]:

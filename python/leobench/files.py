@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leobench import unfinished
-from leobench.errors import InputError, nearest
+from leobench.errors import InputError, cut, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -63,6 +63,36 @@ def read_text(file: Path) -> str:
         return opened.read().decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
+def as_path(name: str, given: object, meant: str) -> Path:
+    """The path of a file or folder that a program gives as an argument.
+
+    Args:
+        name: The name of the argument.
+        given: Its value.
+        meant: What is allowed, for the message.
+
+    Raises:
+        InputError: If it is not text or an object with a path, or empty.
+    """
+    text = given.__fspath__() if isinstance(given, os.PathLike) else given
+    if not isinstance(text, str):
+        raise InputError(
+            f"{name} = {cut(repr(given))}: is not a path but of type {type(given).__name__}; allowed: {meant}"
+        )
+    if not text:
+        raise InputError(f"{name}: is empty; allowed: {meant}")
+    return Path(text)
+
+
+def reason(error: OSError, file: Path) -> str:
+    """The reason why a file cannot be written, naming the file that is where a folder would have to be."""
+    if isinstance(error, NotADirectoryError | FileExistsError):
+        for parent in file.parents:
+            if parent.is_file():
+                return f"`{parent}` is a file, not a folder"
+    return error.strerror or str(error)
+
+
 @contextmanager
 def writing(file: Path) -> Iterator[None]:
     """Refuses a file that the statements inside cannot write.
@@ -73,7 +103,7 @@ def writing(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error
+        raise InputError(f"{file}: cannot be written: {reason(error, file)}") from error
 
 
 def write_text(file: Path, text: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench import plots, unfinished
 from leobench.errors import InputError, RunError
-from leobench.files import is_campaign, read_text
+from leobench.files import is_campaign, read_text, reason
 from leobench.result import Result, Tables
 from leobench.summary import Summary
 
@@ -140,8 +140,8 @@ def refusing(target: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{target}: cannot be written to: {reason}") from error
+        why = reason(error, target) if isinstance(error, OSError) else error
+        raise InputError(f"{target}: cannot be written to: {why}") from error
 
 
 @contextmanager

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from os import PathLike
+    from pathlib import Path
 
     from leobench._core import Scenario
 
@@ -35,14 +34,14 @@ def load(
 
     Raises:
         ScenarioError: If the scenario is wrong.
-        InputError: If an override is not text.
+        InputError: If the scenario is no path, `overrides` are not by place, or an override is not text.
     """
     from leobench import _core
     from leobench.errors import InputError, ScenarioError, cut
-    from leobench.files import similar
+    from leobench.files import as_path, similar
 
-    given = overrides.items() if isinstance(overrides, Mapping) else overrides or ()
-    pairs = [(place, _as_text(value)) for place, value in given]
+    file = as_path("scenario", scenario, "the path of a scenario file, TOML or JSON")
+    pairs = [(place, _as_text(value)) for place, value in _pairs(overrides)]
     if seed is not None:
         pairs.append(("seed", str(seed)))
     for place, value in pairs:
@@ -55,7 +54,6 @@ def load(
     try:
         return _core.Scenario.load(scenario, pairs, flows)
     except ScenarioError as error:
-        file = Path(scenario)
         _refuse_other(file)
         if not os.path.lexists(file):
             raise ScenarioError(f"{error}{similar(file)}") from None
@@ -78,6 +76,28 @@ def _refuse_other(file: Path) -> None:
         raise ScenarioError(
             f"{file}: is a campaign, not a scenario; `leobench sweep {file}` checks and runs it"
         ) from None
+
+
+def _pairs(overrides: object) -> list[tuple[str, object]]:
+    """Overrides as pairs of place and value.
+
+    Raises:
+        InputError: If they are not by place.
+    """
+    from leobench.errors import InputError, cut
+
+    given = overrides.items() if isinstance(overrides, Mapping) else overrides or ()
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        given = (None,)
+    pairs: list[tuple[str, object]] = []
+    for pair in given:
+        if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise InputError(
+                f"overrides = {cut(repr(overrides))}: are not values by place; "
+                'allowed: a dictionary such as {"links.uplink.delay": "10 ms"}'
+            )
+        pairs.append(pair)
+    return pairs
 
 
 def _as_text(value: object) -> str:

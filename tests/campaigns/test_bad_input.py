@@ -286,7 +286,7 @@ def test_options_that_do_not_fit(
 def test_a_folder_that_cannot_be_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = campaigns.write(tmp_path)
     said = refused(tmp_path, [str(file), "--out", str(file / "out")], capsys)
-    assert "cannot be written to: Not a directory" in said
+    assert "is a file, not a folder" in said
     assert "is not a folder" in refused(tmp_path, [str(file), "--out", str(file)], capsys)
 
 

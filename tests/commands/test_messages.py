@@ -182,3 +182,35 @@ def test_a_pipe_is_not_waited_for_where_a_folder_belongs(tmp_path: Path, capsys:
     os.mkfifo(tmp_path / "pipe")
     assert cli.main(["plot", str(tmp_path / "pipe")]) == 2
     assert "is not a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command", ["run", "sweep", "compare", "emulate", "plot", "table", "report", "check"]
+)
+def test_an_empty_path_is_refused(
+    command: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for args, given in (([""], ""), (["mine", "--out", ""], "--out")):
+        if command == "check" and given:
+            continue
+        with pytest.raises(SystemExit, match="2"):
+            cli.main([command, *args])
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"leobench: {given}")
+        assert line.endswith(": is empty; allowed: a path, such as results/mine")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("out", ["mine.toml/x", "mine.toml/x/y"])
+def test_a_file_in_place_of_a_folder_is_named(
+    out: str, quick: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = quick.parent
+    monkeypatch.chdir(folder)
+    (folder / "mine.toml").write_bytes(quick.read_bytes())
+    before = sorted(folder.iterdir())
+    assert cli.main(["run", "mine.toml", "--out", out]) == 2
+    said = f"leobench: {out}: cannot be written to: `mine.toml` is a file, not a folder\n"
+    assert capsys.readouterr().err == said
+    assert sorted(folder.iterdir()) == before

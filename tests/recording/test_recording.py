@@ -233,7 +233,7 @@ def test_nothing_is_replaced_unasked(tmp_path: Path) -> None:
     ("place", "reason"),
     [
         ("none/out", "No such file or directory"),
-        ("ping.txt/out", "Not a directory"),
+        ("ping.txt/out", "`ping.txt` is a file, not a folder"),
         ("folder", "Is a directory"),
         (300 * "a", "File name too long"),
     ],

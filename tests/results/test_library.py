@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -123,6 +123,39 @@ def test_what_goes_wrong_is_under_one_exception(quick: Path, tmp_path: Path) -> 
         leobench.describe("queues", "fifi")
     with pytest.raises(leobench.LeobenchError):
         leobench.open(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("given", [{"name": "mine"}, None, 3, ["mine.toml"], b"mine.toml", ""], ids=repr)
+@pytest.mark.parametrize("name", ["run", "check", "survey", "why", "sweep", "reproduce", "open", "emulate"])
+def test_what_is_no_path_is_refused_in_one_line(name: str, given: Any) -> None:
+    more = [[("client", "true")]] if name == "emulate" else []
+    with pytest.raises(leobench.InputError) as refused:
+        getattr(leobench, name)(given, *more)
+    (line,) = str(refused.value).splitlines()
+    assert "; allowed: " in line
+    assert repr(given) in line or given == ""
+
+
+@pytest.mark.parametrize("given", ["duration=1 s", 3, ["duration"], {3: "1 s"}], ids=repr)
+def test_overrides_are_by_place(given: Any, quick: Path) -> None:
+    with pytest.raises(leobench.InputError, match="are not values by place; allowed: a dictionary such as"):
+        leobench.run(quick, overrides=given)
+
+
+def test_the_folder_of_results_is_a_path(
+    quick: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrong: Any
+    for wrong, said in (
+        (3, "out = 3: is not a path but of type int; allowed"),
+        ("", "out: is empty; allowed"),
+    ):
+        with pytest.raises(leobench.InputError, match=said):
+            leobench.run(quick, out=wrong)
+        with pytest.raises(leobench.InputError, match=said):
+            leobench.reproduce("khan2023/fig4", wrong, quick=True)
+    assert list(tmp_path.iterdir()) == [quick]
 
 
 def test_progress_is_reported_and_may_stop_the_run(quick: Path) -> None:

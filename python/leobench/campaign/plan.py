@@ -8,18 +8,19 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leobench.campaign import places, provenance, spreads
 from leobench.campaign.definition import Definition
 from leobench.campaign.file import read
 from leobench.errors import InputError, ScenarioError, allowed, near, positive
+from leobench.files import as_path
 from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from os import PathLike
+    from pathlib import Path
 
     from leobench.campaign.definition import Variant
 
@@ -87,7 +88,7 @@ class Campaign(Definition):
         Raises:
             InputError: If the file is wrong; the message names the place, the value and what is allowed.
         """
-        return cls(**vars(read(Path(path))))
+        return cls(**vars(read(as_path("campaign", path, "the path of a campaign file"))))
 
     def scaled(
         self, replicates: int | None = None, overrides: Mapping[str, object] | None = None

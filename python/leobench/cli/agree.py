@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="DIR",
-        type=Path,
+        type=options.path,
         help="folder for a table, a figure and all runs, which can be resumed (default: keep nothing)",
     )
     options.add_campaign(parser)

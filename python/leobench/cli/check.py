@@ -17,7 +17,7 @@ EXAMPLE = "leobench check scenarios/*.toml"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="scenario file, TOML or JSON")
+    options.add_scenario(parser, several=True)
     options.add_overrides(parser)
     parser.add_argument(
         "--json",

@@ -55,12 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     options.add_metrics(parser)
     parser.add_argument(
-        "--out", metavar="DIR", type=Path, help="result folder (default: results/<scenario>-by-<places>)"
+        "--out",
+        metavar="DIR",
+        type=options.path,
+        help="result folder (default: results/<scenario>-by-<places>)",
     )
     parser.add_argument(
         "--write",
         metavar="FILE",
-        type=Path,
+        type=options.path,
         help="run nothing, but write the campaign file that asks for the same",
     )
     options.add_campaign(parser)

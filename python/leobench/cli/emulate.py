@@ -21,8 +21,6 @@ EXAMPLE = "leobench emulate scenarios/one-flow.toml --host client -- ping -c 3 s
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    from pathlib import Path
-
     options.add_scenario(parser)
     parser.add_argument(
         "words", metavar="COMMAND", nargs="*", help="the main program and its arguments, after `--`"
@@ -40,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="another program, in quotes, and its host; may be repeated (without COMMAND the last is main)",
     )
     options.add_seed(parser)
-    parser.add_argument("--out", metavar="DIR", type=Path, help="result folder (default: nothing is written)")
+    parser.add_argument(
+        "--out", metavar="DIR", type=options.path, help="result folder (default: nothing is written)"
+    )
     parser.add_argument("--force", action="store_true", help="replace an existing result folder")
     options.add_real(parser, programs=True)
     parser.add_argument("--quiet", action="store_true", help="print only the output of the programs")

@@ -6,7 +6,6 @@ with the forwarding state, whose ways the packets take from one ground station t
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.cli import columns, options
@@ -39,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.1,
         help="seconds between two delays (default: 0.1)",
     )
-    parser.add_argument("--out", metavar="FILE", type=Path, help="write the table to this file")
+    parser.add_argument("--out", metavar="FILE", type=options.path, help="write the table to this file")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -31,7 +31,6 @@ _SHOWN = ("scenarios", "campaigns")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     import re
-    from pathlib import Path
 
     # A southern latitude looks like an option otherwise.
     parser._negative_number_matcher = re.compile(r"-[0-9.]")
@@ -46,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         nargs="?",
         metavar="FILE",
-        type=Path,
+        type=options.path,
         help="file or folder to write to (default: the template's name in the current folder)",
     )
     parser.add_argument(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.errors import InputError
@@ -26,9 +27,15 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_scenario(parser: argparse.ArgumentParser) -> None:
-    """Declares the argument `SCENARIO`."""
-    parser.add_argument("scenario", metavar="SCENARIO", help="scenario file, TOML or JSON")
+def add_scenario(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Declares the argument `SCENARIO`, or one or more of them."""
+    parser.add_argument(
+        "scenarios" if several else "scenario",
+        metavar="SCENARIO",
+        nargs="+" if several else None,
+        type=scenario,
+        help="scenario file, TOML or JSON",
+    )
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
@@ -153,6 +160,19 @@ def text(given: str) -> str:
         return os.fsencode(given).decode()
     except UnicodeError:
         raise argparse.ArgumentTypeError(f"{given} is not text; allowed: UTF-8") from None
+
+
+def path(given: str) -> Path:
+    """An argument that is the path of a file or a folder."""
+    if not given:
+        raise argparse.ArgumentTypeError("is empty; allowed: a path, such as results/mine")
+    return Path(given)
+
+
+def scenario(given: str) -> str:
+    """An argument that is the path of a scenario, as messages repeat it."""
+    path(given)
+    return given
 
 
 def override(given: str) -> tuple[str, str]:

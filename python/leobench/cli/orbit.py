@@ -7,7 +7,6 @@ terminal, a map of the ground, and delay, rate and elevation over time.
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.cli import columns, options, terminal
@@ -15,6 +14,7 @@ from leobench.cli import columns, options, terminal
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from pathlib import Path
 
     import polars as pl
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_scenario(parser)
     options.add_overrides(parser)
     options.add_seed(parser)
-    parser.add_argument("--out", metavar="DIR", type=Path, help="folder for tables and figures")
+    parser.add_argument("--out", metavar="DIR", type=options.path, help="folder for tables and figures")
     parser.add_argument("--force", action="store_true", help="replace an existing folder of `orbit`")
     parser.add_argument(
         "--interval",

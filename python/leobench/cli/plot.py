@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folders",
         metavar="DIR",
-        type=Path,
+        type=options.path,
         nargs="+",
         help="result folder of `leobench run`, several of them, or one of `leobench sweep`",
     )
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        type=Path,
+        type=options.path,
         help="PNG, SVG or PDF file (default: DIR/<kind>.png; for several runs <kind>.png)",
     )
     runs = parser.add_argument_group("options for runs")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leobench.cli import options
+
 if TYPE_CHECKING:
     import argparse
 
@@ -15,11 +17,11 @@ EXAMPLE = "leobench qvis results/emergency-1/qlog/upload-sender.sqlog"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("qlog", metavar="QLOG", type=Path, help="a qlog of the stack `own` (.sqlog)")
+    parser.add_argument("qlog", metavar="QLOG", type=options.path, help="a qlog of the stack `own` (.sqlog)")
     parser.add_argument(
         "--out",
         metavar="FILE",
-        type=Path,
+        type=options.path,
         help="file to write (default: the name of the qlog with .qlog, in the working folder)",
     )
 

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        type=Path,
+        type=options.path,
         help="files of measurements; several are merged by time",
     )
     parser.add_argument(

@@ -20,14 +20,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folders",
         metavar="DIR",
-        type=Path,
+        type=options.path,
         nargs="+",
         help="result folder of `leobench run`, several of them, or one of `leobench sweep` or `reproduce`",
     )
     parser.add_argument(
         "--out",
         metavar="FILE",
-        type=Path,
+        type=options.path,
         help="HTML file, which ends in .html (default: DIR.html; for several runs report.html)",
     )
     parser.add_argument(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.cli import options, terminal
@@ -12,6 +11,7 @@ from leobench.cli.progress import CampaignProgress
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from pathlib import Path
 
     from leobench.papers import Figure, Paper, Reproduction
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="DIR",
-        type=Path,
+        type=options.path,
         help="folder for the results, a subfolder per figure (default: results/reproduce/<paper>)",
     )
     parser.add_argument(

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     options.add_workers(parser, "with --seeds: ")
     parser.add_argument(
-        "--out", metavar="DIR", type=Path, help="result folder (default: results/<scenario>-<seed>)"
+        "--out", metavar="DIR", type=options.path, help="result folder (default: results/<scenario>-<seed>)"
     )
     parser.add_argument("--force", action="store_true", help="replace an existing result folder")
     parser.add_argument("--qlog", action="store_true", help="write a qlog file for every QUIC endpoint")

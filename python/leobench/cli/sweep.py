@@ -24,8 +24,10 @@ EXAMPLE = "leobench sweep campaigns/buffers.toml --workers 2"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument("campaign", metavar="CAMPAIGN", help="campaign file, TOML")
-    parser.add_argument("--out", metavar="DIR", type=Path, help="result folder (default: results/<campaign>)")
+    parser.add_argument("campaign", metavar="CAMPAIGN", type=options.path, help="campaign file, TOML")
+    parser.add_argument(
+        "--out", metavar="DIR", type=options.path, help="result folder (default: results/<campaign>)"
+    )
     options.add_campaign(parser)
     options.add_real(parser, programs=False)
     parser.add_argument(

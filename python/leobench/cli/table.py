@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.cli import columns, options
@@ -28,7 +27,10 @@ _WIDTH = 120
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        "folder", metavar="DIR", type=Path, help="result folder of `leobench sweep` or `leobench compare`"
+        "folder",
+        metavar="DIR",
+        type=options.path,
+        help="result folder of `leobench sweep` or `leobench compare`",
     )
     parser.add_argument(
         "--format",
@@ -45,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.95,
         help="confidence of the intervals (default: 0.95)",
     )
-    parser.add_argument("--out", metavar="FILE", type=Path, help="write the table to a file")
+    parser.add_argument("--out", metavar="FILE", type=options.path, help="write the table to a file")
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.cli import options
@@ -25,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder",
         metavar="DIR",
-        type=Path,
+        type=options.path,
         help="folder of a run, a campaign or a reproduction, as given to --out; finished ones too",
     )
     parser.add_argument(

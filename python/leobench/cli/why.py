@@ -8,7 +8,6 @@ random losses, handovers and outages. The parts of these causes add up to what i
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.cli import columns, options, terminal
@@ -43,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=options.text,
         help="goodput, delay_p95 or delay_mean (default: goodput of bulk data, otherwise delay_p95)",
     )
-    parser.add_argument("--out", metavar="DIR", type=Path, help="folder for why.json and the figure why.png")
+    parser.add_argument(
+        "--out", metavar="DIR", type=options.path, help="folder for why.json and the figure why.png"
+    )
     parser.add_argument("--force", action="store_true", help="replace an existing folder of `why`")
     options.add_workers(parser)
     parser.add_argument("--json", action="store_true", help="print what why.json has")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from leobench.emulation.programs import Program
 from leobench.errors import InputError, cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from leobench.emulation.programs import Exit
     from leobench.result import Result
     from leobench.summary import Summary
@@ -46,12 +45,17 @@ class Emulation:
         return [str(reason) for reason in self.verdict["reasons"]]
 
 
-def as_programs(given: Iterable[tuple[str, str | Sequence[str]]]) -> list[Program]:
+def as_programs(given: object) -> list[Program]:
     """Programs from pairs of a host and a command, which is one text or a list of words.
 
     Raises:
         InputError: If there is none, or one is not such a pair.
     """
+    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
+        raise InputError(
+            f"programs = {cut(repr(given))}: are not a list of pairs; "
+            'allowed: pairs of a host and a command, such as [("client", "ping -c 3 server")]'
+        )
     programs = [_program(number, each) for number, each in enumerate(given)]
     if not programs:
         raise InputError('programs: is empty; allowed: pairs such as ("client", "ping -c 3 server")')

@@ -7,7 +7,7 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leobench.errors import InputError, allowed
+from leobench.errors import InputError, allowed, cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -172,12 +172,16 @@ def paper(name: str) -> Paper:
     return found
 
 
-def find(target: str) -> tuple[Paper, tuple[Figure, ...]]:
+def find(target: object) -> tuple[Paper, tuple[Figure, ...]]:
     """The paper and the figures meant by `khan2023` (all of its own figures) or `khan2023/fig4`.
 
     Raises:
         InputError: If there is no such paper or figure.
     """
+    if not isinstance(target, str):
+        raise InputError(
+            f"target = {cut(repr(target))}: is not text; allowed: a paper or a figure, such as khan2023/fig4"
+        )
     name, _, wanted = target.partition("/")
     found = paper(name)
     if not wanted:
