@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from leobench.summary import FlowSummary, LinkSummary, Summary
 
 
+# How the tables of a run are made again.
+_AGAIN = "`leobench run --force` (force=True)"
+
+
 class Tables(Mapping[str, "pl.DataFrame"]):
     """The tables of a run by name, as Polars frames; each is read when it is first asked for.
 
@@ -37,9 +41,9 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         return cls({name: _InMemory(data) for name, data in tables.items()})
 
     @classmethod
-    def from_parquet(cls, files: Mapping[str, Path]) -> Tables:
+    def from_parquet(cls, files: Mapping[str, Path], again: str = _AGAIN) -> Tables:
         """Tables that lie in Parquet files."""
-        return cls({name: _InFile(file) for name, file in files.items()})
+        return cls({name: _InFile(file, again) for name, file in files.items()})
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         if name not in self._frames:
@@ -143,13 +147,14 @@ class _InFile:
     """A table that lies in a Parquet file."""
 
     file: Path
+    again: str
 
     def __call__(self) -> pl.DataFrame:
-        return read_table(self.file)
+        return read_table(self.file, self.again)
 
 
-def read_table(file: Path) -> pl.DataFrame:
-    """A table that lies in a Parquet file.
+def read_table(file: Path, again: str = _AGAIN) -> pl.DataFrame:
+    """A table that lies in a Parquet file; `again` says how it is made again.
 
     Raises:
         InputError: If it was damaged or removed.
@@ -162,8 +167,7 @@ def read_table(file: Path) -> pl.DataFrame:
             return pl.read_parquet(opened)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(
-            f"{file}: is damaged or missing; delete it and make it again with `leobench sweep --resume` "
-            "(resume=True), or with `leobench run --force` (force=True) for a single run"
+            f"{file}: is damaged or missing; delete it and make it again with {again}"
         ) from error
 
 

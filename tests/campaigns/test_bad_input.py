@@ -368,7 +368,8 @@ def test_a_damaged_dataset_is_told_of_and_made_again(half: Path, capsys: pytest.
     whole = runs.read_bytes()
     runs.write_bytes(whole[:100])
     assert cli.main(args) == 2
-    assert capsys.readouterr().err.startswith(f"leobench: {runs}: is damaged or missing; delete it and ")
+    said = "is damaged or missing; delete it and make it again with `leobench sweep --resume` (resume=True)"
+    assert capsys.readouterr().err == f"leobench: {runs}: {said}\n"
     table = half.parent / "out" / "tables" / "messages.parquet"
     table.write_bytes(b"PAR1")
     with pytest.raises(leobench.InputError, match=r"messages\.parquet: is damaged or missing"):

@@ -63,7 +63,8 @@ def test_without_dask_it_says_how_to_get_it(
     assert cli.main(["sweep", str(campaigns.write(tmp_path)), *args]) == 2
     assert (
         capsys.readouterr().err
-        == "leobench: --executor dask: needs Dask: pip install -e '.[dask]' in leobench's checkout\n"
+        == "leobench: --executor dask: needs Dask; install it with pip install 'leobench[dask]', "
+        "or in a checkout with pip install -e '.[dask]'\n"
     )
 
 

@@ -162,7 +162,10 @@ def test_last_words_that_several_metrics_have_are_refused() -> None:
     frame = grid(limit=["a", "b"])
     paths = ("flows.main.goodput_bps", "flows.call.goodput_bps", "goodput_ratio")
     several = made(pl.concat([frame.with_columns(metric=pl.lit(path)) for path in paths]))
-    said = r"--metric = goodput: is ambiguous; allowed: `flows.main.goodput_bps`, `flows.call.good"
+    said = (
+        r"--metric = goodput: 2 metrics end so, and a figure shows one; allowed: "
+        r"`flows.main.goodput_bps` \(goodput of main\), `flows.call.goodput_bps` \(goodput of call\)$"
+    )
     with pytest.raises(InputError, match=said):
         campaigns.draw(several, metric="goodput")
 

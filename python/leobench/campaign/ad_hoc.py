@@ -162,6 +162,7 @@ def campaign(
             set=dict(overrides or {}),
             variants=variants,
             origin_of_set="--set",
+            command="compare",
         )
         return dataclasses.replace(bare, text=_as_file(bare, scenario))
 

@@ -57,7 +57,8 @@ def dask(scheduler: str) -> Iterator[Executor]:
         from distributed import Client
     except ImportError:
         raise InputError(
-            "--executor dask: needs Dask: pip install -e '.[dask]' in leobench's checkout"
+            "--executor dask: needs Dask; install it with pip install 'leobench[dask]', or in a checkout "
+            "with pip install -e '.[dask]'"
         ) from None
     # A lost connection ends the campaign with its own message.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)

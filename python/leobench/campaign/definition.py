@@ -47,6 +47,7 @@ class Definition:
         bases: The text of every file that the campaign file extends, by file, the nearest first.
         inherited: The file of every key that comes from one of them; a place of `set` is `set."<place>"`.
         origin_of_set: The origin of `set` in messages.
+        command: The subcommand that runs the campaign, with its target if it has one; for messages.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Definition:
     bases: Mapping[Path, str] = field(default_factory=dict)
     inherited: Mapping[str, Path] = field(default_factory=dict)
     origin_of_set: str = "set"
+    command: str = "sweep"
 
     def source(self, key: str) -> Path:
         """The file that gives a key: the campaign file, or one that it extends."""

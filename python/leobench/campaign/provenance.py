@@ -32,7 +32,7 @@ def identity(campaign: Campaign) -> dict[str, Any]:
     described = {
         "leobench": _core.__version__,
         "campaign": campaign.name,
-        "command": "compare" if campaign.origin_of_set == "--set" else "sweep",
+        "command": campaign.command,
         "text": campaign.text,
         "extends": {_relative(file, campaign): text for file, text in campaign.bases.items()},
         "sha256": hashlib.sha256(campaign.text.encode()).hexdigest(),

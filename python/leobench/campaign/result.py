@@ -93,7 +93,8 @@ class CampaignResult:
     def tables(self) -> Tables:
         """The tables that were kept, with `variant` and `replicate` before their own columns."""
         files = {name: self.folder / "tables" / f"{name}.parquet" for name in TABLES}
-        return Tables.from_parquet({name: file for name, file in files.items() if file.is_file()})
+        there = {name: file for name, file in files.items() if file.is_file()}
+        return Tables.from_parquet(there, self._again)
 
     def scan(self, table: str) -> pl.LazyFrame:
         """A table that was kept, read row group by row group: for tables too large for memory.
@@ -118,7 +119,11 @@ class CampaignResult:
         return notebook.of_campaign(self)
 
     def _read(self, name: str) -> pl.DataFrame:
-        return read_table(self.folder / name)
+        return read_table(self.folder / name, self._again)
+
+    @property
+    def _again(self) -> str:
+        return f"`{resuming(self.manifest)}` (resume=True)"
 
 
 def by_kind(warnings: pl.DataFrame) -> pl.DataFrame:
@@ -132,7 +137,7 @@ def by_kind(warnings: pl.DataFrame) -> pl.DataFrame:
 def resuming(manifest: dict[str, Any]) -> str:
     """The command that continues an interrupted campaign; manifests of older versions do not name it."""
     command = manifest["identity"].get("command", "sweep")
-    return f"leobench {command} --resume" if command == "sweep" else f"leobench {command} ... --resume"
+    return f"leobench {command} {'... ' if command == 'compare' else ''}--resume"
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from leobench.cli import options, terminal
+from leobench.errors import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -137,4 +138,5 @@ def _list(groups: dict[str, dict[str, str]], chosen: str | None, *, as_json: boo
     if papers:
         print("papers:")
         for paper in papers:
-            print(f"  {paper:<{width}}  {len(groups[paper])} templates: `leobench new {paper}` lists them")
+            count = counted(len(groups[paper]), "template")
+            print(f"  {paper:<{width}}  {count}: `leobench new {paper}` lists them")

@@ -130,7 +130,8 @@ def reproduce(  # noqa: PLR0913 (those of a campaign, and what to reproduce)
     from leobench.papers.settings import settings
 
     target = Path(out)
-    campaign = campaign or planned(figure)
+    command = f"reproduce {paper.name}/{figure.name}"
+    campaign = dataclasses.replace(campaign or planned(figure), command=command)
     stated = stated_claims(paper, figure, readings=readings)
     tried = settings(figure, campaign, stated)
     tally = _Counted(progress, sum(len(each.campaign.plan()) for each in tried))

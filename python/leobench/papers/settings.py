@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -90,9 +91,8 @@ def _other(figure: Figure, campaign: Campaign, reading: Reading) -> Campaign:
     full = Campaign.load(figure.campaign)
     cut = {place: value for place, value in campaign.set.items() if full.set.get(place) != value}
     try:
-        return Campaign.load(figure.campaign.with_name(f"{reading.campaign}.toml")).scaled(
-            campaign.replicates, cut
-        )
+        other = Campaign.load(figure.campaign.with_name(f"{reading.campaign}.toml"))
+        return dataclasses.replace(other.scaled(campaign.replicates, cut), command=campaign.command)
     except InputError as error:
         raise InputError(f"{reading.at}.campaign: {error}") from None
 

@@ -24,6 +24,7 @@ _STATISTICS = {
     "p99": ("99 % quantile of", "p99"),
     "max": ("largest", "largest"),
 }
+_MOST_METRICS = 10  # that a message lists
 _TERMS = {"completion": "completion time", "rtt": "RTT", "fairness jain": "Jain's fairness"}
 
 
@@ -85,8 +86,11 @@ def find_metric(word: str, known: Sequence[str]) -> str:
     """
     found = find_metrics(word, known)
     if len(found) > 1:
-        meant = ", ".join(f"`{metric}`" for metric in found)
-        raise InputError(f"--metric = {word}: is ambiguous; allowed: {meant}")
+        meant = ", ".join(f"`{path}` ({metric(path).label})" for path in found[:_MOST_METRICS])
+        more = f", and {len(found) - _MOST_METRICS} more" if len(found) > _MOST_METRICS else ""
+        raise InputError(
+            f"--metric = {word}: {len(found)} metrics end so, and a figure shows one; allowed: {meant}{more}"
+        )
     return found[0]
 
 
