@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 import leobench
@@ -100,3 +102,46 @@ def test_our_modules_never_parse_text() -> None:
     files = sorted((pages.ASSETS / "modules").glob("*.js"))
     assert len(files) > 10
     assert [file.name for file in files if FORBIDDEN.search(file.read_text(encoding="utf-8"))] == []
+
+
+def test_what_another_version_wrote_is_left_out_and_the_rest_is_shown(
+    ka: Path, tmp_path: Path, opened: Opened
+) -> None:
+    folder = tmp_path / "later"
+    shutil.copytree(ka, folder)
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    del summary["flows"][0]["rtt_ms"]
+    (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    pl.read_parquet(folder / "queues.parquet").drop("backlog_bytes").write_parquet(
+        folder / "queues.parquet", compression="snappy"
+    )
+    pl.read_parquet(folder / "messages.parquet").write_parquet(
+        folder / "messages.parquet", compression="zstd"
+    )
+    page = opened.open(report.write([folder], tmp_path / "later.html"))
+    opened.draw_all()
+    notes = page.locator(".lost").all_inner_texts()
+    for what in ("The summary", "Delay of messages", "Queues of links"):
+        assert [note for note in notes if note.startswith(f"{what} cannot be shown: ")], notes
+    assert page.locator('[data-panel="window"] .uplot').count() == 1
+    assert page.locator("#table-of-links").count() == 1
+    assert len(opened.errors) == len(notes)
+    opened.errors.clear()
+
+
+def test_a_phone_shows_fifty_flows_with_long_names(tmp_path: Path, opened: Opened) -> None:
+    scenario = tmp_path / "fifty.toml"
+    head, flow = QUICK.split("[flows.main]")
+    flow = flow.replace('"5 Mbps"', '"100 kbps"')
+    names = [f"{'flow' * 12}-{number}" for number in range(50)]
+    scenario.write_text(head + "".join(f"[flows.{name}]{flow}" for name in names), encoding="utf-8")
+    leobench.run(scenario, out=tmp_path / "fifty")
+    opened.page.set_viewport_size({"width": 420, "height": 900})
+    page = opened.open(report.write([tmp_path / "fifty"], tmp_path / "fifty.html"))
+    opened.draw_all()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    for panel in ("throughput", "rtt", "window"):
+        assert page.locator(f'[data-panel="{panel}"] .chip:visible').count() <= 12, panel
+    assert page.locator("#table-of-flows tbody tr").count() == 50
+    heads = page.locator("#table-of-flows tbody th")
+    assert heads.evaluate_all("all => all.filter((each) => each.scrollWidth > each.clientWidth).length") == 0

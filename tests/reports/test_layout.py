@@ -1,4 +1,4 @@
-"""What a reader sees at a glance: nothing is cut off without a cue, and series can be told apart."""
+"""The look of pages: nothing is cut off without a cue, and series can be told apart."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import pytest
 from playwright.sync_api import expect
 
 import leobench
-from leobench import cli
+from leobench import cli, unfinished
 from leobench.campaign import Campaign, run_campaign
 from tests.support.quick import QUICK
 
@@ -136,6 +137,22 @@ def test_a_view_waits_for_a_result_and_gives_up_in_time(
         first, second = capsys.readouterr().err.splitlines()
         assert first == f"{tmp_path / name}: nothing is there yet; waiting up to 0.1 s for a result to begin"
         assert f"{tmp_path / name}: is not a result folder, and none is being written there" in second
+
+
+def test_a_run_that_was_interrupted_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = tmp_path / "endless.toml"
+    scenario.write_text(QUICK.replace('"2 s"', '"100 h"'), encoding="utf-8")
+    folder = tmp_path / "killed"
+    with subprocess.Popen(
+        [sys.executable, "-m", "leobench", "run", scenario, "--out", folder, "--quiet"]
+    ) as run:
+        while not unfinished.partials(folder) and run.poll() is None:
+            time.sleep(0.05)
+        os.kill(run.pid, signal.SIGKILL)
+    said = f"leobench: {folder}: was interrupted before it had a result; run the scenario again"
+    for words in (["report"], ["view", "--wait", "0"]):
+        assert cli.main([*words, str(folder)]) == 2
+        assert capsys.readouterr().err.splitlines() == [said]
 
 
 def test_a_folder_of_something_else_is_refused_at_once(

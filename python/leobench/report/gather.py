@@ -73,11 +73,23 @@ def refuse_unfinished(folder: Path) -> None:
             f"{folder}: is a campaign that has not finished; watch it with `leobench view {folder}`, "
             f"or continue it with `{resuming(manifest)}`"
         )
+    refuse_interrupted(folder)
     if not folder.exists() and unfinished.partials(folder):
         raise InputError(
             f"{folder}: is still being written; watch it with `leobench view {folder}`, "
             "or wait until it is done"
         )
+
+
+def refuse_interrupted(folder: Path) -> None:
+    """Refuses a folder that is not there because its run ended without a result.
+
+    Raises:
+        InputError: If it is one.
+    """
+    partials = [] if folder.exists() else unfinished.partials(folder)
+    if partials and not any(map(unfinished.is_live, partials)):
+        raise InputError(f"{folder}: was interrupted before it had a result; run the scenario again")
 
 
 def of_runs(folders: Sequence[Path], without: Sequence[str]) -> Content:

@@ -65,6 +65,7 @@ class Watch:
         self._told: dict[str, Any] | None = None
         self.content = Content("run", str(folder))
         if not self.is_there():
+            gather.refuse_interrupted(folder)
             raise InputError(
                 f"{folder}: is not a result folder, and none is being written there; "
                 "allowed: a folder of `leobench run`, `sweep` or `reproduce`, or one that these are writing"

@@ -32,6 +32,21 @@ export function inline(text) {
   return parts.map((part, at) => (at % 2 ? el("code", {}, part) : part));
 }
 
+/** What `make` makes; if results of another version or a damaged table do not let it, a note that says why. */
+export function tried(what, make) {
+  try {
+    return make();
+  } catch (error) {
+    return failed(what, error);
+  }
+}
+
+/** A note in place of what could not be made. */
+export function failed(what, error) {
+  console.error(error);
+  return el("p", { class: "note lost", role: "alert" }, `${what} cannot be shown: ${error.message}. Are the results of another version of leobench, or were they changed?`);
+}
+
 /** A section of the page with a heading that can be linked to. */
 export function section(id, title, ...children) {
   return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), ...children);

@@ -4,7 +4,7 @@ import { campaign } from "report/campaign";
 import { cards, comparison, details, verdict } from "report/cards";
 import { figure } from "report/claims";
 import { tablesOf } from "report/data";
-import { el, inline, section } from "report/dom";
+import { el, inline, section, tried } from "report/dom";
 import { count, time } from "report/format";
 import { GlobeSection } from "report/globe";
 import { command, downloads, repeat } from "report/scenario";
@@ -26,8 +26,8 @@ async function show(content) {
   const finished = runs.filter((run) => run.summary);
   range = kept(range, ends(content));
   const parts = [header(content), live ? progress(live) : null];
-  if (content.kind === "run" && finished.length) parts.push(section("summary", "Summary", verdict(finished[0].manifest.validity), cards(finished[0])));
-  if (content.kind === "runs") parts.push(section("summary", "Summary", worst(finished), comparison(finished)));
+  if (content.kind === "run" && finished.length) parts.push(section("summary", "Summary", verdict(finished[0].manifest.validity), tried("The summary", () => cards(finished[0]))));
+  if (content.kind === "runs") parts.push(section("summary", "Summary", worst(finished), tried("The summary", () => comparison(finished))));
   parts.push(...content.figures.map(figure), ...content.campaigns.map((each, number) => campaign(each, number, content.kind === "reproduction")));
   const drawn = timeline?.drawn() ?? null;
   timeline = runs.length ? new Timeline(runs, tables, range, timeline) : null;
@@ -35,7 +35,7 @@ async function show(content) {
   parts.push(timeline?.element);
   const globe = content.globe ? new GlobeSection(content.globe, live, range) : null;
   parts.push(globe?.element);
-  if (content.kind === "run" && finished.length) parts.push(section("details", "Details", details(finished[0], zoom, only)));
+  if (content.kind === "run" && finished.length) parts.push(section("details", "Details", tried("The details", () => details(finished[0], zoom, only))));
   if (runs.length) parts.push(section("repeat", "Repeat it", folded("Scenarios", runs.map(repeat)), folded("Tables", runs.map((run) => downloads(run, tables.get(run.id))))));
   parts.push(content.notes.length ? section("notes", "Notes", el("ul", {}, content.notes.map((note) => el("li", {}, inline(note))))) : null);
   const place = remembered();
@@ -102,7 +102,7 @@ function header(content) {
     "header",
     {},
     el("div", {}, el("h1", {}, content.title), content.description ? el("p", { class: "lead" }, content.description) : null,
-      el("p", { class: "hint" }, [`leobench ${content.leobench}`, ...[...commits].map((commit) => `commit ${commit}`), ...told].filter(Boolean).join(", "))),
+      el("p", { class: "hint" }, [`leobench ${content.leobench}`, ...[...commits].map((commit) => `commit ${commit.replace(",", "")}`), ...told].filter(Boolean).join(", "))),
     el("button", { type: "button", class: "quiet theme", onclick: toggle, title: "Light or dark" }, "◐ Theme"),
   );
 }

@@ -259,7 +259,7 @@ async function byLink(run, name, column, make) {
   if (!table) return [];
   const columns = await table.columns("t_ns", "link", column, ...(name === "channel" ? ["up"] : []));
   return grouped(columns, ["link"], table.rows).map(({ key, rows }, at) => ({
-    name: run.named(key.link), look: run.look(at), width: 1.2, series: make(columns, rows), off: at >= MOST_SHOWN,
+    name: run.named(key.link), look: run.look(at), width: 1.2, series: make(columns, rows),
   }));
 }
 
@@ -271,7 +271,7 @@ async function queues(run) {
     new Line(picked(columns.t_ns, rows, SECOND), picked(columns.backlog_bytes, rows)));
   // A queue that hardly fills beside another is switched off.
   const most = Math.max(1, ...found.map(({ series }) => largest(series.values)));
-  return found.map((each) => ({ ...each, off: each.off || largest(each.series.values) < 0.01 * most }));
+  return found.map((each) => ({ ...each, off: largest(each.series.values) < 0.01 * most }));
 }
 
 async function buffers(run) {

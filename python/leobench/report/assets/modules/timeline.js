@@ -1,7 +1,7 @@
 // All panels of the runs over one time axis: the range shown is shared, and so is the cursor.
 
 import { Chart, Lanes } from "report/chart";
-import { el, section } from "report/dom";
+import { el, failed, section } from "report/dom";
 import { time } from "report/format";
 import { handovers } from "report/lanes";
 import { Shown, panels } from "report/panels";
@@ -126,7 +126,7 @@ export class Timeline {
     const filling = (this.filling = Symbol("filling"));
     const picked = this.runs.filter((run) => this.chosen.has(run.id));
     const shown = picked.map((run, number) => new Shown(run, this.tables.get(run.id), number, picked.length));
-    const changes = shown.length ? await handovers(shown[0]) : [];
+    const changes = shown.length ? await handovers(shown[0]).catch(() => []) : [];
     const slots = panels(shown).map((definition) => new Slot(definition, this));
     const first = Math.ceil(innerHeight / PANEL_HEIGHT);
     await Promise.all(slots.filter(({ definition }, at) => (drawn ? drawn.has(definition.id) : at < first)).map((slot) => slot.read()));
@@ -147,7 +147,7 @@ export class Timeline {
       this.observer.unobserve(target);
       this.slots.find((slot) => slot.placeholder === target)?.open();
     }), { rootMargin: `${AHEAD}px` });
-    for (const slot of this.slots) if (!slot.panel && !slot.empty) this.observer.observe(slot.element);
+    for (const slot of this.slots) if (!slot.panel && !slot.empty && !slot.broken) this.observer.observe(slot.element);
   }
 
   get panels() {
@@ -223,6 +223,9 @@ class Slot {
       const Kind = this.definition.lanes ? Lanes : Chart;
       this.panel = new Kind(this.definition, found, this.timeline.range);
       this.element = this.panel.element;
+    }).catch((error) => {
+      this.element = failed(this.definition.title, error);
+      this.broken = true;
     });
     return this.reading;
   }
@@ -236,9 +239,9 @@ class Slot {
   /** Shows the panel in its place if its series were read. */
   show() {
     if (this.empty) this.element.remove();
-    else if (this.panel && this.placeholder.isConnected) {
+    else if ((this.panel || this.broken) && this.placeholder.isConnected) {
       this.placeholder.replaceWith(this.element);
-      this.panel.rebuild();
+      this.panel?.rebuild();
     }
   }
 }
