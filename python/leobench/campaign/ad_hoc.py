@@ -34,12 +34,36 @@ _FEW_FLOWS, _MANY_FLOWS = 3, 8
 _PAIRS = {"}": "{", "]": "["}
 
 
+# Stands for every name at its position of a place.
+_EVERY = "*"
+
+
 @dataclass(frozen=True)
 class Axis:
-    """A place of a scenario and the values that it takes in turn."""
+    """A place of a scenario and the values that it takes in turn.
+
+    In `flows.*.delay` the `*` stands for every flow: all of these places take one value at a time.
+    """
 
     place: str
     values: Sequence[object]
+
+    def places(self, resolved: Mapping[str, Any]) -> list[str]:
+        """The places in a resolved scenario that take the values.
+
+        Raises:
+            InputError: If it has none that a `*` could stand for.
+        """
+        if _EVERY not in self.place.split("."):
+            return [self.place]
+        found = _matching(resolved, self.place.split("."))
+        if not found:
+            before, _, after = self.place.partition(f"{_EVERY}.")
+            raise InputError(
+                f"--vary {cut(self.place)}: nothing in `{before.strip('.')}` has `{after}`; "
+                "allowed: a place where `*` stands for a name, such as flows.*.transport.congestion"
+            )
+        return found
 
 
 def axis(place: str, text: str) -> Axis:
@@ -59,6 +83,17 @@ def axis(place: str, text: str) -> Axis:
             "such as `cubic,bbr3`"
         )
     return Axis(place, [value(part) for part in parts])
+
+
+def _matching(tree: object, words: Sequence[str]) -> list[str]:
+    """The places of these words in a tree of tables, in its order; `*` stands for every key."""
+    if not isinstance(tree, dict):
+        return []
+    first, *rest = words
+    keys = list(tree) if first == _EVERY else [first] if first in tree else []
+    if not rest:
+        return keys
+    return [f"{key}.{place}" for key in keys for place in _matching(tree[key], rest)]
 
 
 def split(text: str, what: str) -> list[str]:
@@ -119,7 +154,7 @@ def campaign(
 
     Args:
         scenario: The base scenario's file.
-        axes: Places with their values.
+        axes: Places with their values; those of one axis with a `*` take one value at a time.
         replicates: Runs of each variant.
         seed: Root of all seeds.
         asked: Metrics, by their paths or their last words; `default_metrics` unless given.
@@ -129,16 +164,18 @@ def campaign(
         ScenarioError: If the scenario or a variant of it is wrong.
         InputError: If axes contradict each other, there are too many variants, or a metric does not exist.
     """
-    _check(axes, overrides or {})
+    _check(axes)
     if seed < 0:
         raise InputError(f"--seed = {seed}: is negative; allowed: a whole number from 0")
     resolved = json.loads(load(scenario).to_json())
-    for option, given in (("--vary", [axis.place for axis in axes]), ("--set", overrides or {})):
+    together = [axis.places(resolved) for axis in axes]
+    each_place = [place for found in together for place in found]
+    _check_places(each_place, overrides or {})
+    for option, given in (("--vary", each_place), ("--set", overrides or {})):
         for place in given:
             _refuse_short(option, place, resolved)
-    each_place = [axis.place for axis in axes]
     combinations = [
-        dict(zip(each_place, values, strict=True))
+        {place: value for found, value in zip(together, values, strict=True) for place in found}
         for values in itertools.product(*(axis.values for axis in axes))
     ]
     named = names.derive(combinations)
@@ -164,30 +201,22 @@ def campaign(
             origin_of_set="--set",
             command="compare",
         )
-        return dataclasses.replace(bare, text=_as_file(bare, scenario))
+        return dataclasses.replace(bare, text=_as_file(bare, together))
 
     first = made(["packets"], "compare")
     resolved = first.scenarios[named[0]]
-    labels = [short(place, each_place) for place in each_place]
+    labels = [short(axis.place, [other.place for other in axes]).replace("*", "each") for axis in axes]
     name = f"{resolved['name']}-by-{'-'.join(labels)}"
     chosen = _metrics(asked, first) if asked else default_metrics(resolved)
     return made(chosen, name if names.is_sound(name) else "compare")
 
 
-def _check(axes: Sequence[Axis], overrides: Mapping[str, object]) -> None:
+def _check(axes: Sequence[Axis]) -> None:
     if not axes:
         raise InputError(
             "--vary: is required; allowed: a place and values, such as "
             "flows.main.transport.congestion=cubic,bbr3"
         )
-    for one, other in itertools.combinations([axis.place for axis in axes], 2):
-        if places.overlap(one, other):
-            problem = "is given twice" if one == other else f"overlaps --vary {one}"
-            raise InputError(f"--vary {other}: {problem}; allowed: places that do not contain one another")
-    for place in overrides:
-        why = places.refusal(place)
-        if why is not None:
-            raise InputError(f"--set {cut(place)}: {why}")
     for axis in axes:
         texts = [as_text(value) for value in axis.values]
         twice = next((text for text in texts if texts.count(text) > 1), None)
@@ -196,6 +225,17 @@ def _check(axes: Sequence[Axis], overrides: Mapping[str, object]) -> None:
     count = math.prod(len(axis.values) for axis in axes)
     if count > MOST_VARIANTS:
         raise InputError(f"--vary: makes {count:,} variants; allowed: at most {MOST_VARIANTS:,}")
+
+
+def _check_places(varied: Sequence[str], overrides: Mapping[str, object]) -> None:
+    for one, other in itertools.combinations(varied, 2):
+        if places.overlap(one, other):
+            problem = "is given twice" if one == other else f"overlaps --vary {one}"
+            raise InputError(f"--vary {other}: {problem}; allowed: places that do not contain one another")
+    for place in overrides:
+        why = places.refusal(place)
+        if why is not None:
+            raise InputError(f"--set {cut(place)}: {why}")
 
 
 def _refuse_short(option: str, place: str, resolved: Mapping[str, Any]) -> None:
@@ -219,15 +259,22 @@ def _places(tree: Mapping[str, Any], at: str = "") -> Iterator[str]:
             yield from _places(held, f"{at}{key}.")
 
 
-def _as_file(campaign: Campaign, scenario: Path) -> str:
-    """The campaign file that asks for the same of a scenario at this path."""
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
-    def quoted(place: str) -> str:
-        return json.dumps(place, ensure_ascii=False)
 
+def _scenario_line(scenario: Path) -> str:
+    return f"scenario = {_quoted(scenario.as_posix())}"
+
+
+def _as_file(campaign: Campaign, together: Sequence[Sequence[str]]) -> str:
+    """The campaign file that asks for the same.
+
+    `together` has the places that take one value at a time.
+    """
     lines = [
-        f"name = {quoted(campaign.name)}",
-        f"scenario = {quoted(scenario.as_posix())}",
+        f"name = {_quoted(campaign.name)}",
+        _scenario_line(campaign.scenario),
         f"replicates = {campaign.replicates}",
         f"seed = {campaign.seed}",
         f"metrics = {as_text(list(campaign.metrics))}",
@@ -236,11 +283,11 @@ def _as_file(campaign: Campaign, scenario: Path) -> str:
         lines += [
             "",
             "[set]",
-            *(f"{quoted(place)} = {as_text(held)}" for place, held in campaign.set.items()),
+            *(f"{_quoted(place)} = {as_text(held)}" for place, held in campaign.set.items()),
         ]
-    for place in campaign.varied:
-        values = {as_text(variant.overrides[place]): None for variant in campaign.variants}
-        lines += ["", "[[grid]]", f"{quoted(place)} = [{', '.join(values)}]"]
+    for found in together:
+        values = {as_text(variant.overrides[found[0]]): None for variant in campaign.variants}
+        lines += ["", "[[grid]]", *(f"{_quoted(place)} = [{', '.join(values)}]" for place in found)]
     return "\n".join(lines) + "\n"
 
 
@@ -253,7 +300,8 @@ def write(campaign: Campaign, file: Path) -> None:
     if os.path.lexists(file):
         raise InputError(f"{file}: exists already; choose another name with --write, or remove it")
     here = Path(os.path.relpath(campaign.scenario, file.parent))
-    write_text(file, _as_file(campaign, here))
+    named, renamed = _scenario_line(campaign.scenario), _scenario_line(here)
+    write_text(file, campaign.text.replace(f"\n{named}\n", f"\n{renamed}\n", 1))
 
 
 def default_metrics(resolved: Mapping[str, Any]) -> list[str]:

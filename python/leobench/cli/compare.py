@@ -34,8 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=options.override,
         action="append",
         default=[],
-        help="values to try at a place; repeated, all combinations. A comma within quotes, brackets or "
-        "braces does not separate, so a value may be a table",
+        help="values to try at a place; repeated, all combinations. A * stands for every name that has the "
+        "rest: flows.*.transport.congestion=cubic,bbr3 gives all flows one controller at a time. A comma "
+        "within quotes, brackets or braces does not separate, so a value may be a table",
     )
     parser.add_argument(
         "-n",
