@@ -85,7 +85,9 @@ def as_path(name: str, given: object, meant: str) -> Path:
 
 
 def reason(error: OSError, file: Path) -> str:
-    """The reason why a file cannot be written, naming the file that is where a folder would have to be."""
+    """The reason why a file cannot be written, naming the folder that is missing or is a file instead."""
+    if isinstance(error, FileNotFoundError) and not file.parent.exists():
+        return f"there is no folder `{file.parent}`"
     if isinstance(error, NotADirectoryError | FileExistsError):
         for parent in file.parents:
             if parent.is_file():

@@ -153,6 +153,50 @@ def test_what_is_measured_fits_the_flows(scenarios: Path) -> None:
     assert not any("completion" in metric for metric in endless)
 
 
+def test_a_star_varies_all_flows_together(scenarios: Path, tmp_path: Path) -> None:
+    file = scenarios / "two-flows.toml"
+    made = ad_hoc.campaign(
+        file,
+        [ad_hoc.axis("flows.*.transport.congestion", "bbr,bbr3"), ad_hoc.axis("duration", "20 s,30 s")],
+        2,
+    )
+    found = [dict(variant.overrides) for variant in made.variants]
+    both = ("flows.cubic.transport.congestion", "flows.newreno.transport.congestion")
+    assert found == [
+        {**dict.fromkeys(both, controller), "duration": duration}
+        for controller in ("bbr", "bbr3")
+        for duration in ("20 s", "30 s")
+    ]
+    for scenario in made.scenarios.values():
+        assert len({flow["transport"]["congestion"]["kind"] for flow in scenario["flows"].values()}) == 1
+    assert made.name.endswith("-by-congestion-duration")
+    ad_hoc.write(made, tmp_path / "mine-sweep.toml")
+    read = Campaign.load(tmp_path / "mine-sweep.toml")
+    assert [(each.name, each.overrides) for each in read.variants] == [
+        (each.name, each.overrides) for each in made.variants
+    ]
+
+
+def test_a_star_stands_for_what_has_the_rest_only(tmp_path: Path, quick: Path) -> None:
+    mixed = tmp_path / "mixed.toml"
+    udp = '\n[flows.other]\nfrom = "client"\nto = "server"\ntransport = "udp"\n'
+    source = 'source = { kind = "poisson", rate = "1 Mbps", size = "1000 B" }\n'
+    mixed.write_text(quick.read_text(encoding="utf-8") + udp + source, encoding="utf-8")
+    every = ad_hoc.axis("flows.*.transport.congestion", "cubic,bbr")
+    made = ad_hoc.campaign(mixed, [every], 2)
+    assert made.varied == (CONGESTION,)
+    for place, said in (
+        ("flows.*.transport.congstion", "no place of the scenario is like this; allowed: a place where `*`"),
+        ("nothing.*.delay", "no place of the scenario is like this; "),
+        ("*", "no place of the scenario is like this; "),
+        ("record.*", "record.messages: the campaign's `tables` decide what runs record; "),
+    ):
+        with pytest.raises(InputError, match=re.escape(f"--vary {place}: {said}")):
+            ad_hoc.campaign(mixed, [ad_hoc.axis(place, "1,2")], 2)
+    with pytest.raises(InputError, match="is given twice"):
+        ad_hoc.campaign(mixed, [every, ad_hoc.axis(CONGESTION, "cubic,bbr")], 2)
+
+
 @pytest.mark.parametrize("option", ["--vary", "--set"])
 def test_the_last_words_of_a_place_are_told_the_whole_place(
     option: str, quick: Path, capsys: pytest.CaptureFixture[str]

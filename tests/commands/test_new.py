@@ -139,7 +139,7 @@ def test_what_a_campaign_needs_and_is_there_already_is_kept(
         (["bufers"], "bufers: no such template; `leobench new` lists them; did you mean `buffers`?"),
         (["../secret"], "../secret: no such template; `leobench new` lists them"),
         (["ka", "ka.json"], "ka.json: a template is TOML; allowed: a name that ends in `.toml`, or a folder"),
-        (["ka", "no/ka.toml"], "no/ka.toml: cannot be written: No such file or directory"),
+        (["ka", "no/ka.toml"], "no/ka.toml: cannot be written: there is no folder `no`"),
         (["ka", "--at", "1,2"], "--at: is for the template `starlink` only; leave it out"),
         (["ka", "--json"], "--json: is for lists; leave it out, or leave TEMPLATE out"),
         (["khan2023", "a.toml"], "FILE: is for the copy of one template; name one that `leobench new` lists"),

@@ -232,7 +232,7 @@ def test_nothing_is_replaced_unasked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "reason"),
     [
-        ("none/out", "No such file or directory"),
+        ("none/out", "there is no folder `none`"),
         ("ping.txt/out", "`ping.txt` is a file, not a folder"),
         ("folder", "Is a directory"),
         (300 * "a", "File name too long"),

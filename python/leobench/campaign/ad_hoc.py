@@ -56,11 +56,15 @@ class Axis:
         """
         if _EVERY not in self.place.split("."):
             return [self.place]
-        found = _matching(resolved, self.place.split("."))
+        words = self.place.split(".")
+        found = [] if words[0] == _EVERY else _matching(resolved, words)
+        for place in found:
+            why = places.refusal(place)
+            if why is not None:
+                raise InputError(f"--vary {cut(self.place)}: {place}: {why}")
         if not found:
-            before, _, after = self.place.partition(f"{_EVERY}.")
             raise InputError(
-                f"--vary {cut(self.place)}: nothing in `{before.strip('.')}` has `{after}`; "
+                f"--vary {cut(self.place)}: no place of the scenario is like this; "
                 "allowed: a place where `*` stands for a name, such as flows.*.transport.congestion"
             )
         return found

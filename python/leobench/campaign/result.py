@@ -46,7 +46,7 @@ class CampaignResult:
         manifest = read_manifest(folder)
         if manifest is None:
             raise InputError(
-                f"{folder}: is not a campaign folder; allowed: a folder that `leobench sweep` wrote"
+                f"{folder}: is not a campaign folder; allowed: one that `leobench sweep` or `compare` wrote"
             )
         if not manifest["complete"]:
             raise InputError(
