@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench.agreement import judge, rows
 from leobench.errors import InputError, RunError
+from leobench.files import write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,19 +49,14 @@ def write(report: Report, folder: Path) -> None:
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _replace(folder / JSON, json.dumps(as_json(report), indent=1, ensure_ascii=False) + "\n")
-        _replace(folder / CSV, as_csv(report))
-        _replace(folder / MARKDOWN, rows.markdown(report))
+        write_text(folder / JSON, json.dumps(as_json(report), indent=1, ensure_ascii=False) + "\n")
+        write_text(folder / CSV, as_csv(report))
+        write_text(folder / MARKDOWN, rows.markdown(report))
     except OSError as error:
         raise RunError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    except InputError as error:  # the runs are done, so the input was fine
+        raise RunError(str(error)) from error
     plots.save(agreement.draw(report), folder / FIGURE)
-
-
-def _replace(file: Path, text: str) -> None:
-    """Writes a file at once: a reader sees the old or the new text."""
-    partial = file.with_name(f".{file.name}.partial")
-    partial.write_text(text, encoding="utf-8", newline="")
-    partial.replace(file)
 
 
 def as_json(report: Report) -> dict[str, Any]:
