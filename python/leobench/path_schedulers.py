@@ -50,4 +50,5 @@ class PathScheduler(ABC):
         Returns:
             A path that has room, or its number; or several, of which the first has room: the others carry
             copies as soon as they can; or `None`, which lets the packet wait until anything changes.
+            It must not wait while all have room and nothing is in flight: nothing would ever ask again.
         """

@@ -1,8 +1,9 @@
 """Generated pages of `docs/reference`, written from the code by `python -m tools.reference`.
 
 The compiled core has the schema of scenarios and of their models, argparse the command line, `__all__` the
-Python API, and the sources of the recorder the columns of the tables. Each page is a function in `PAGES`
-that returns its text. A test runs all of them, so a page and the code cannot drift apart.
+Python API, docstrings the interfaces of schedulers, and the sources of the recorder the columns of the
+tables. Each page is a function in `PAGES` that returns its text. A test runs all of them, so a page and the
+code cannot drift apart.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tools.reference.keys import MODELS
 from tools.reference.metrics import summary_page
 from tools.reference.models import models_page
 from tools.reference.scenario import scenario_page
+from tools.reference.schedulers import schedulers_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +29,7 @@ PAGES: dict[str, Callable[[], str]] = {
     **{page: partial(models_page, page) for page in MODELS},
     "command-line.md": command_line_page,
     "python.md": python_page,
+    "python-schedulers.md": schedulers_page,
     "summary.md": summary_page,
     "tables.md": tables_page,
 }
