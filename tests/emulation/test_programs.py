@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from leobench.errors import INVALID_RUN
 from tests.emulation import real_scenarios
 from tests.emulation.real_scenarios import Link, two_ways
 from tests.support.paths import ROOT
@@ -83,7 +84,7 @@ def test_busy_processors_make_a_run_invalid(tmp_path: Path) -> None:
     """Programs wait for them. This one computes for a second: more than a thousandth of their time."""
     compute = ("--busy", "0.001", "--out", "out", "--", sys.executable, PROGRAMS, "compute", "-")
     ended = emulate(ONE_FLOW, *compute, cwd=tmp_path)
-    assert ended.returncode == 1
+    assert ended.returncode == INVALID_RUN
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["clock"]["budget"]["busy"] == 0.001
     assert 0.001 < manifest["clock"]["processors_busy"] <= 1
@@ -225,7 +226,7 @@ def test_a_stopped_driver_makes_a_run_invalid(tmp_path: Path) -> None:
     time.sleep(0.1)
     (tmp_path / "over").touch()
     _, said = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == INVALID_RUN
     assert re.search(r"invalid: the driver stalled for \d+\.\d ms; allowed: 20 ms", said), said
 
 

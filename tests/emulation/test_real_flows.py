@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from leobench.errors import INVALID_RUN
 from tests.emulation.real_scenarios import Link, scenario, two_ways
 from tests.support.programs import PATIENT, leobench
 
@@ -216,7 +217,7 @@ def test_an_invalid_run_says_so_first(tmp_path: Path) -> None:
     file.write_text(STEADY, encoding="utf-8")
     budget = ("--lateness", "0", "--stall", "10000", "--set", "duration=500 ms")
     ended = leobench("run", file, "--engine", "real", "--out", "out", *budget, cwd=tmp_path)
-    assert ended.returncode == 1
+    assert ended.returncode == INVALID_RUN
     assert ended.stdout.startswith("INVALID: one packet in 100 left ")
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["validity"]["verdict"] == "invalid"

@@ -174,7 +174,11 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command line and returns the exit code: 0 ok, 1 failure, 2 invalid input, 130 interrupted."""
+    """Runs one command line and returns the exit code.
+
+    It is 0 for success, 1 for a failure, 2 for invalid input, 119 for an invalid run, and 130 for an
+    interruption.
+    """
     with terminal.escaping():
         return _main(argv)
 

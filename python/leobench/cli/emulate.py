@@ -47,8 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Runs the programs and returns the exit code of the main one; 1 if that is 0 and the run invalid."""
+    """Runs the programs and returns the exit code of the main one; 119 if that is 0 and the run invalid."""
     from leobench import api
+    from leobench.errors import INVALID_RUN
     from leobench.scenario import load
 
     overrides = [*args.overrides, *options.real_overrides(args)]
@@ -60,7 +61,7 @@ def main(args: argparse.Namespace) -> int:
     if not args.quiet or not is_valid:
         for line in [*_failed(programs, ended), *_told(ended.verdict)]:
             print(terminal.on_one_line(line), file=sys.stderr)
-    return ended.code or (0 if is_valid else 1)
+    return ended.code or (0 if is_valid else INVALID_RUN)
 
 
 def _programs(args: argparse.Namespace) -> list[Program]:

@@ -59,7 +59,7 @@ def main(args: argparse.Namespace) -> int:
     """Runs the scenario, writes the results, and prints a summary and their folder."""
     from leobench import api, engine, folder
     from leobench.cli.progress import Progress
-    from leobench.errors import InputError
+    from leobench.errors import INVALID_RUN, InputError
     from leobench.scenario import load
 
     overrides = [*args.overrides, *options.real_overrides(args)]
@@ -89,7 +89,7 @@ def main(args: argparse.Namespace) -> int:
             progress=progress,
         )
     _say(result, args)
-    return 1 if result.manifest["validity"]["verdict"] == "invalid" else 0
+    return INVALID_RUN if result.manifest["validity"]["verdict"] == "invalid" else 0
 
 
 def _say(result: Result, args: argparse.Namespace) -> None:

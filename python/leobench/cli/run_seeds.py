@@ -12,7 +12,7 @@ from leobench import replicates
 from leobench.campaign import Status
 from leobench.cli import columns, terminal
 from leobench.cli.progress import CampaignProgress
-from leobench.errors import InputError
+from leobench.errors import INVALID_RUN, InputError
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def main(args: argparse.Namespace, scenario: Scenario, overrides: Sequence[tuple[str, str]]) -> int:
-    """Runs a scenario that was checked, and prints the means over all seeds; exits 1 if a run is no good."""
+    """Runs a scenario that was checked, and prints the means over all seeds; the exit code is of the worst."""
     from leobench import api, engine, folder
 
     if args.seed is not None:
@@ -60,7 +60,6 @@ def main(args: argparse.Namespace, scenario: Scenario, overrides: Sequence[tuple
         kept = f"{count} of {len(tasks)} runs are kept in {base}-*/" if count else ""
         raise KeyboardInterrupt(kept) from None
     results = [api.open(task.folder) for task in sorted(finished, key=lambda task: seeds.index(task.seed))]
-    invalid = sum(result.manifest["validity"]["verdict"] == "invalid" for result in results)
     for result in results:
         for warning in result.warnings:
             terminal.warn(f"seed {result.summary['seed']}: {warning}")
@@ -71,7 +70,15 @@ def main(args: argparse.Namespace, scenario: Scenario, overrides: Sequence[tuple
             f"{scenario.name}: {len(tasks)} seeds, {failed} failed, in {time.perf_counter() - started:.2f} s"
         )
         print(f"\n{_means(results)}\n\nResults in {base}-SEED/, a folder for each seed")
-    return 1 if failed or invalid else 0
+    return _exit_code(failed, results)
+
+
+def _exit_code(failed: int, results: Sequence[Result]) -> int:
+    """The exit code: 1 if a run failed, 119 if the clock of one cannot be trusted, otherwise 0."""
+    if failed:
+        return 1
+    is_invalid = any(result.manifest["validity"]["verdict"] == "invalid" for result in results)
+    return INVALID_RUN if is_invalid else 0
 
 
 def _identity(folder: Path) -> int | None:
