@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-# The exit code of a run in real time whose clock cannot be trusted. `timeout`, shells and signals use codes from
-# 124 on, curl those up to 101, and few programs the ones between.
+# The exit code of a run in real time whose clock cannot be trusted: `timeout`, shells and signals use codes
+# from 124 on, curl those up to 101, and few programs the ones between.
 INVALID_RUN = 119
 
 # Characters of the longest word that is compared with others.

@@ -17,7 +17,7 @@ EXAMPLE = "leobench check scenarios/*.toml"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    options.add_scenario(parser, several=True)
+    options.add_scenario(parser, several=True, or_stdin=True)
     options.add_overrides(parser)
     parser.add_argument(
         "--json",

@@ -27,14 +27,15 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_scenario(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """Declares the argument `SCENARIO`, or one or more of them."""
+def add_scenario(parser: argparse.ArgumentParser, *, several: bool = False, or_stdin: bool = False) -> None:
+    """Declares the argument `SCENARIO`, or one or more; it may be `-` if the command reads it only once."""
+    more = "; - is the standard input" if or_stdin else ""
     parser.add_argument(
         "scenarios" if several else "scenario",
         metavar="SCENARIO",
         nargs="+" if several else None,
         type=scenario,
-        help="scenario file, TOML or JSON",
+        help=f"scenario file, TOML or JSON{more}",
     )
 
 

@@ -33,7 +33,7 @@ _ROWS = 12
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    options.add_scenario(parser)
+    options.add_scenario(parser, or_stdin=True)
     options.add_overrides(parser)
     options.add_seed(parser)
     parser.add_argument("--out", metavar="DIR", type=options.path, help="folder for tables and figures")

@@ -19,7 +19,7 @@ EXAMPLE = 'leobench run scenarios/khan2023-ka.toml --seed 3 --set links.uplink.q
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    options.add_scenario(parser)
+    options.add_scenario(parser, or_stdin=True)
     options.add_overrides(parser)
     options.add_seed(parser)
     parser.add_argument(
@@ -70,8 +70,11 @@ def main(args: argparse.Namespace) -> int:
     if scenario.engine != engine.REAL:
         options.refuse_real(args, "--engine real")
     if args.seeds is not None:
+        from leobench import standard_input
         from leobench.cli import run_seeds
 
+        if args.scenario == standard_input.NAME:
+            raise InputError("--seeds: reads the scenario once for each seed; give it as a file, not as `-`")
         return run_seeds.main(args, scenario, overrides)
     if args.workers is not None:
         raise InputError(f"--workers {args.workers}: is for several seeds only; add --seeds, or leave it out")

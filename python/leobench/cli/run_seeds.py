@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def main(args: argparse.Namespace, scenario: Scenario, overrides: Sequence[tuple[str, str]]) -> int:
-    """Runs a scenario that was checked, and prints the means over all seeds; the exit code is of the worst."""
+    """Runs a scenario that was checked under each seed, prints the means, and returns the exit code."""
     from leobench import api, engine, folder
 
     if args.seed is not None:
