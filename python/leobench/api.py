@@ -139,7 +139,8 @@ def emulate(
     Args:
         scenario: The scenario file, TOML or JSON. Its flows are left out.
         programs: Pairs of a host and a command, as text or as a list of words. The last one is the main
-            program: the others start before it and end with it. An empty host stands for the first node.
+            program: the others start before it and end with it. An empty host stands for the near one
+            (`docs/reference/real-time.md`).
         seed: Seed of all randomness; the scenario's own unless given.
         overrides: Values to replace in the scenario, as of `run`. The options of the command such as
             `--lateness` are its table `real`: `{"real.lateness": "2 ms"}`.
@@ -174,7 +175,7 @@ def emulate_loaded(
 
     Args:
         scenario: The scenario; its flows are left out.
-        programs: What runs where. An empty name stands for the first host.
+        programs: What runs where. An empty name stands for the near host.
         out: Folder to write the results to; nothing is written unless given.
         settings: How the network follows the clock; as the scenario says unless given.
         force: Whether to replace a result folder that exists.

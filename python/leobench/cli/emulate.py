@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     options.add_overrides(parser)
     parser.add_argument(
-        "--host", metavar="HOST", help="where the main program runs (default: the scenario's first node)"
+        "--host", metavar="HOST", help="where the main program runs (default: the near host)"
     )
     parser.add_argument(
         "--on",

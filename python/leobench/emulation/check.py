@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench import version
-from leobench.emulation import hosts
+from leobench.emulation import ends, hosts
 from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def checked(scenario: Scenario, programs: Sequence[Program]) -> list[Program]:
     """
     _check_build()
     names = [host.name for host in hosts.of(scenario)]
-    placed = [replace(program, host=program.host or names[0]) for program in programs]
+    near = ends.of(scenario).near
+    placed = [replace(program, host=program.host or near) for program in programs]
     for program in placed:
         if program.host not in names:
             raise InputError(f"{program.host}: is not a host of the scenario; {allowed(program.host, names)}")

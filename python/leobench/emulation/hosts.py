@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from leobench.emulation import kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from leobench._core import Scenario
 
@@ -160,11 +160,19 @@ def of(scenario: Scenario, *, moving: bool = True) -> list[Host]:
     return hosts
 
 
-def table(hosts: Iterable[Host]) -> str:
-    """The text of `/etc/hosts`: a host's name is its IPv4 address, and with `.v6` behind it the other one."""
+def table(hosts: Iterable[Host], aliases: Mapping[str, str] | None = None) -> str:
+    """The text of `/etc/hosts`: a host's name is its IPv4 address, and with `.v6` behind it the other one.
+
+    Args:
+        hosts: The hosts.
+        aliases: Other names, with the host of each.
+    """
     lines = ["127.0.0.1 localhost", "::1 localhost"]
     for host in hosts:
-        lines += [f"{host.addresses[0]} {host.name}", f"{host.addresses[1]} {host.name}.v6"]
+        others = [alias for alias, name in (aliases or {}).items() if name == host.name]
+        names = [host.name, *others]
+        lines.append(" ".join([host.addresses[0], *names]))
+        lines.append(" ".join([host.addresses[1], *(f"{name}.v6" for name in names)]))
     return "\n".join(lines) + "\n"
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from leobench.emulation import hosts, interrupts, kernel, moves, spin
+from leobench.emulation import ends, hosts, interrupts, kernel, moves, spin
 from leobench.emulation.programs import NETWORK_ENDED, Exit, Supervisor
 from leobench.errors import RunError
 
@@ -241,7 +241,7 @@ def _drive(job: _Job, report: int) -> None:
     from leobench import _core
 
     known = hosts.of(job.scenario, moving=bool(job.programs))
-    _mount(hosts.table(known))
+    _mount(hosts.table(known, ends.of(job.scenario).aliases))
     made = {host.name: hosts.make(host) for host in known}
     devices = []
     for host in known:
