@@ -154,11 +154,14 @@ def emulate(
         RunError: If the network or the sandbox of the programs fails. (A program that fails raises nothing:
             its exit code is in the outcome.)
     """
+    from leobench import data_files
     from leobench.emulation.outcome import Emulation, as_programs
     from leobench.summary import Summary
 
     checked = as_programs(programs)
-    ended = emulate_loaded(load(scenario, seed, overrides, flows="unused"), checked, out, force=force)
+    loaded = load(scenario, seed, overrides, flows="unused")
+    described = data_files.absolute(json.loads(loaded.to_json()), Path(scenario).parent)
+    ended = emulate_loaded(loaded, checked, out, force=force, described=described)
     written = None if out is None else open(out)
     return Emulation(ended.code, ended.exits, ended.verdict, Summary(json.loads(ended.summary)), written)
 
@@ -170,6 +173,7 @@ def emulate_loaded(
     *,
     settings: Settings | None = None,
     force: bool = False,
+    described: Mapping[str, Any] | None = None,
 ) -> Ended:
     """Runs programs on the hosts of a loaded scenario, in real time, until the last of them ends.
 
@@ -179,6 +183,7 @@ def emulate_loaded(
         out: Folder to write the results to; nothing is written unless given.
         settings: How the network follows the clock; as the scenario says unless given.
         force: Whether to replace a result folder that exists.
+        described: The scenario as it is written to `scenario.json` in `out`; nothing is unless given.
 
     Raises:
         InputError: If a host or a program does not exist, this machine or user cannot have hosts (it
@@ -202,8 +207,8 @@ def emulate_loaded(
         ended = session.run(scenario, programs, settings, Recording(partial))
         if running is not None and partial is not None:
             running.end()
-            described = manifest.of_emulation(scenario, programs, ended)
-            folder.describe(partial, described, json.loads(ended.summary))
+            told = manifest.of_emulation(scenario, programs, ended)
+            folder.describe(partial, told, json.loads(ended.summary), described)
     return ended
 
 

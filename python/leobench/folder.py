@@ -16,12 +16,14 @@ from leobench.result import Result, Tables
 from leobench.summary import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     Ours = Callable[[Path], bool]
 
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
+# Of programs in real time: the scenario, as a file that `emulate` takes.
+SCENARIO = "scenario.json"
 QLOG = "qlog"
 PCAP = "pcap"
 # In `PCAP`, if packets are encrypted: the key log by which Wireshark decrypts them.
@@ -118,7 +120,7 @@ def _is_ours(entry: Path) -> bool:
         return entry.is_dir() and all(file.name.endswith(ours) and file.is_file() for file in entry.iterdir())
     figure = entry.stem in plots.KINDS and entry.suffix in plots.FORMATS
     table = entry.stem in {*TABLES, *REAL_TABLES} and entry.suffix == ".parquet"
-    return entry.is_file() and (entry.name in {MANIFEST, SUMMARY} or table or figure)
+    return entry.is_file() and (entry.name in {MANIFEST, SUMMARY, SCENARIO} or table or figure)
 
 
 def _behind_links(target: Path) -> Path:
@@ -183,13 +185,20 @@ def _move(partial: Path, place: Path) -> None:
     shutil.rmtree(replaced)
 
 
-def describe(partial: Path, manifest: dict[str, Any], summary: dict[str, Any]) -> None:
-    """Adds the manifest and the summary to the tables of a run.
+def describe(
+    partial: Path,
+    manifest: dict[str, Any],
+    summary: dict[str, Any],
+    scenario: Mapping[str, Any] | None = None,
+) -> None:
+    """Adds the manifest and the summary to the tables of a run, and the scenario if it is given.
 
     Raises:
         RunError: If they cannot be written: the disk is full, for instance.
     """
     try:
+        if scenario is not None:
+            (partial / SCENARIO).write_text(_pretty(scenario), encoding="utf-8")
         (partial / SUMMARY).write_text(_pretty(summary), encoding="utf-8")
         (partial / MANIFEST).write_text(_pretty(manifest), encoding="utf-8")
     except OSError as error:

@@ -24,6 +24,7 @@ from leobench.cli import (
     reproduce,
     run,
     schema,
+    shell,
     sweep,
     table,
     terminal,
@@ -75,6 +76,7 @@ COMMANDS: tuple[Command, ...] = (
     reproduce,
     qvis,
     emulate,
+    shell,
     record,
     completion,
 )
@@ -93,6 +95,8 @@ class _Parser(argparse.ArgumentParser):
     mixed = False
     # What else to try with an option that there is not.
     advice = ""
+    # Whether all words after `--` belong to the argument `words`, whatever comes before.
+    takes_command = False
     # Declares the arguments of a command. Called when the command is used: some need imports that take time.
     declare: Callable[[argparse.ArgumentParser], None] | None = None
 
@@ -105,11 +109,17 @@ class _Parser(argparse.ArgumentParser):
             self.declare = None
         if not self.mixed:
             return super().parse_known_args(args, namespace)
+        words: list[str] = []
+        if self.takes_command and "--" in args:
+            place = args.index("--")
+            args, words = args[:place], args[place + 1 :]
         self.mixed = False  # parse_known_intermixed_args calls this method
         try:
             parsed, unknown = self.parse_known_intermixed_args(args, namespace)
         finally:
             self.mixed = True
+        if words:
+            parsed.words = [*parsed.words, *words]
         for word in unknown:
             if word.startswith("-"):
                 option = word.partition("=")[0]
@@ -170,6 +180,7 @@ def build_parser() -> argparse.ArgumentParser:
         added.set_defaults(main=command.main)
         added.mixed = True
         added.advice = getattr(command, "ADVICE", "")
+        added.takes_command = getattr(command, "TAKES_COMMAND", False)
     return parser
 
 

@@ -37,6 +37,11 @@ class Ends:
     far: str
     aliases: Mapping[str, str]
 
+    def told(self) -> str:
+        """Which hosts they are, for a user."""
+        alias = "".join(f" (also {alias})" for alias in self.aliases)
+        return f"near host: {self.near}, far host: {self.far}{alias}"
+
 
 def of(scenario: Scenario) -> Ends:
     """The ends of a scenario."""

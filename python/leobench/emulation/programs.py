@@ -6,13 +6,14 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.emulation import interrupts
-from leobench.errors import RunError
+from leobench.emulation import interrupts, listening, terminals
+from leobench.errors import InputError, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,8 @@ NETWORK_ENDED = signal.SIGUSR1
 _GRACE_S = 1.0
 # How long they have to end without being asked.
 _OWN_END_S = 0.2
+# Time between two looks at whether a server listens.
+_LOOK_EVERY_S = 0.01
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,21 @@ class Program:
     Attributes:
         host: The host's name.
         words: The program and its arguments.
+        listens_within: For how many seconds the main program waits until this one listens; `None` if it does
+            not wait for it.
+        is_shell: Whether it is a shell for a user, which takes the terminal.
+        environment: Variables of its environment, besides those of this process.
     """
 
     host: str
     words: tuple[str, ...]
+    listens_within: float | None = None
+    is_shell: bool = False
+    environment: tuple[tuple[str, str], ...] = ()
+
+    def command(self) -> str:
+        """The command as messages show it."""
+        return " ".join(self.words)
 
 
 @dataclass(frozen=True)
@@ -70,12 +84,12 @@ class Supervisor:
 
         Raises:
             RunError: If one cannot be started.
+            InputError: If one that should listen fails instead.
             KeyboardInterrupt: If the session is interrupted before the main program starts.
         """
-        for place in range(self._main):
-            self._start(place)
-        if self._main > 0:
-            time.sleep(settle_s)
+        if self._programs[self._main].is_shell:
+            terminals.take()
+        self._start_others(settle_s)
         signal.signal(signal.SIGINT, self._interrupt)
         signal.signal(interrupts.PASSED_ON, self._pass_on)
         signal.signal(NETWORK_ENDED, self._end)
@@ -83,13 +97,46 @@ class Supervisor:
         if self._to_pass_on:
             self._pass_on()
         while self._main in self._running.values() and is_driven() and not self._network_ended:
-            self._note_failure(self._reap(0))
+            self._note_failure(self._reap(os.WUNTRACED))
         # A server that serves once ends by itself.
         self._await(_OWN_END_S)
         for process in self._running:
             os.kill(process, signal.SIGTERM)
         self._await(_GRACE_S)
         return [Exit(code, place in self._failed) for place, code in enumerate(self._codes)]
+
+    def _start_others(self, settle_s: float) -> None:
+        """Starts all programs but the main one, and waits until that may start, too."""
+        begun = time.monotonic()
+        for place, program in enumerate(self._programs[: self._main]):
+            if program.listens_within is None:
+                self._start(place)
+                continue
+            self._made[program.host].enter()
+            before = listening.sockets()
+            self._start(place)
+            self._await_listener(place, before, program.listens_within)
+        if any(program.listens_within is None for program in self._programs[: self._main]):
+            time.sleep(max(0.0, begun + settle_s - time.monotonic()))
+
+    def _await_listener(self, place: int, before: set[tuple[str, str]], seconds: float) -> None:
+        """Waits until a new socket of its host listens, at most so long."""
+        program = self._programs[place]
+        self._made[program.host].enter()
+        limit = time.monotonic() + seconds
+        while not listening.sockets() - before:
+            self._reap(os.WNOHANG)
+            if self._codes[place]:
+                raise InputError(
+                    f"{program.host}: `{program.command()}` ended before it listened: "
+                    f"exit code {self._codes[place]}"
+                )
+            if time.monotonic() > limit:
+                said = f"does not listen after {seconds:g} s; the main program starts all the same"
+                sys.stderr.write(f"leobench: {program.host}: `{program.command()}` {said}\n")
+                sys.stderr.flush()
+                return
+            time.sleep(_LOOK_EVERY_S)
 
     def _start(self, place: int) -> None:
         """Starts a program on its host: with the standard input of this process if it is the main one."""
@@ -99,7 +146,7 @@ class Supervisor:
             process = subprocess.Popen(  # noqa: S603 (the user's own words)
                 program.words,
                 stdin=None if place == self._main else subprocess.DEVNULL,
-                env={**os.environ, "LEOBENCH_HOST": program.host},
+                env={**os.environ, "LEOBENCH_HOST": program.host, **dict(program.environment)},
             )
         except OSError as error:
             raise RunError(f"{program.words[0]}: cannot be started: {error.strerror}") from error
@@ -148,6 +195,11 @@ class Supervisor:
         try:
             process, status = os.waitpid(-1, options)
         except ChildProcessError:
+            return None
+        if os.WIFSTOPPED(status):
+            # Nobody else could continue the shell itself (`suspend`); other stopped processes are its jobs.
+            if self._running.get(process) == self._main and self._programs[self._main].is_shell:
+                os.kill(process, signal.SIGCONT)
             return None
         place = self._running.pop(process, None)
         if place is not None:

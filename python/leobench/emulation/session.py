@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from leobench.emulation import ends, hosts, interrupts, kernel, moves, spin
+from leobench.emulation import ends, hosts, interrupts, kernel, moves, spin, terminals
 from leobench.emulation.programs import NETWORK_ENDED, Exit, Supervisor
-from leobench.errors import RunError
+from leobench.errors import InputError, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -106,12 +106,14 @@ def run(
 
     Raises:
         RunError: If the sandbox cannot be made, or the network breaks off.
+        InputError: If a program that should listen fails instead.
     """
     job = _Job(scenario, programs, settings, recording)
     sys.stdout.flush()
     sys.stderr.flush()
     if programs:
-        with interrupts.told() as interrupted:
+        is_shell = programs[-1].is_shell
+        with interrupts.told() as interrupted, terminals.kept() if is_shell else contextlib.nullcontext():
             said = _reported(job, progress, interrupted)
     else:
         said = _reported(job, progress, None)
@@ -120,6 +122,8 @@ def run(
     told = json.loads(said)
     if "interrupted" in told:
         raise KeyboardInterrupt
+    if "refused" in told:
+        raise InputError(told["refused"])
     if "error" in told:
         raise RunError(told["error"])
     verdict = {**told["verdict"], "spin": spin.summary(told["spin"])}
@@ -177,6 +181,9 @@ def _leave(work: Any, report: int) -> NoReturn:
     except KeyboardInterrupt:
         with os.fdopen(os.dup(report), "w", encoding="utf-8") as pipe:
             json.dump({"interrupted": True}, pipe)
+    except InputError as error:
+        with os.fdopen(os.dup(report), "w", encoding="utf-8") as pipe:
+            json.dump({"refused": str(error)}, pipe)
     except BaseException as error:
         with os.fdopen(os.dup(report), "w", encoding="utf-8") as pipe:
             json.dump({"error": str(error) or type(error).__name__}, pipe)

@@ -4,7 +4,7 @@
 copies of their files in the same place, so both look them up alike.
 """
 
-from leobench.templates.catalogue import STARLINK, Template, catalogue, find
+from leobench.templates.catalogue import STARLINK, Template, catalogue, find, located
 from leobench.templates.copies import Copies, copies, target
 from leobench.templates.places import Place, city, place
 from leobench.templates.starlink import scenario_at
@@ -18,6 +18,7 @@ __all__ = [
     "city",
     "copies",
     "find",
+    "located",
     "place",
     "scenario_at",
     "target",
