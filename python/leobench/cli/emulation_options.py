@@ -64,12 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "lists, such as starlink; - is the standard input",
     )
     link_options.add_arguments(parser)
-    parser.add_argument(
-        "--at",
-        metavar="PLACE",
-        type=options.text,
-        help=f"where the terminal of starlink is: latitude,longitude in degrees, or a city ({_PLACE})",
-    )
+    options.add_place(parser, _PLACE)
     options.add_overrides(parser)
     parser.add_argument(
         "--host", metavar="HOST", help="where the main program runs (default: the near host, the user's)"

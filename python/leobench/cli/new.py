@@ -31,10 +31,6 @@ _SHOWN = ("scenarios", "campaigns")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    import re
-
-    # A southern latitude looks like an option otherwise.
-    parser._negative_number_matcher = re.compile(r"-[0-9.]")
     parser.add_argument(
         "template",
         nargs="?",
@@ -49,12 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=options.path,
         help="file or folder to write to (default: the template's name in the current folder)",
     )
-    parser.add_argument(
-        "--at",
-        metavar="PLACE",
-        type=options.text,
-        help="where the terminal of `starlink` is: latitude,longitude in degrees, or a city such as Munich",
-    )
+    options.add_place(parser)
     parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument("--json", action="store_true", help="list templates as JSON")
 

@@ -46,6 +46,21 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_place(parser: argparse.ArgumentParser, default: str = "") -> None:
+    """Declares `--at PLACE` of a terminal of Starlink."""
+    import re
+
+    # A southern latitude looks like an option otherwise.
+    parser._negative_number_matcher = re.compile(r"-[0-9.]")
+    parser.add_argument(
+        "--at",
+        metavar="PLACE",
+        type=text,
+        help="where the terminal of `starlink` is: latitude,longitude in degrees, or a city such as Munich"
+        + (f" (default: {default})" if default else ""),
+    )
+
+
 def add_workers(parser: argparse.ArgumentParser, where: str = "") -> None:
     """Declares `--workers N`; `where` begins the help."""
     parser.add_argument(
