@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from leobench.emulation import containers, hosts
 from tests.support.paths import ROOT
 from tests.support.programs import PATIENT, wait_until_gone
 
@@ -146,7 +147,7 @@ def test_a_users_flows_in_real_time(transport: str, home: Path) -> None:
 @pytest.mark.parametrize(
     ("device", "message"),
     [
-        ("absent", "does not exist; load the kernel module `tun` (modprobe tun)"),
+        ("absent", f"does not exist; {containers.device_advice(hosts.DEVICE)}"),
         ("closed", "cannot be opened by this user; run as root, or let the user open it"),
         ("other", "is not a TUN device; remove it and create one (mknod /dev/net/tun c 10 200)"),
     ],

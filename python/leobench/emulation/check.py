@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench import version
-from leobench.emulation import ends, hosts
+from leobench.emulation import containers, ends, hosts
 from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def check_machine() -> None:
     if platform.system() != "Linux":
         raise InputError(f"hosts are network namespaces of Linux, and this is {platform.system()}")
     if not hosts.DEVICE.exists():
-        raise InputError(f"{hosts.DEVICE}: does not exist; load the kernel module `tun` (modprobe tun)")
+        raise InputError(f"{hosts.DEVICE}: does not exist; {containers.device_advice(hosts.DEVICE)}")
     if not os.access(hosts.DEVICE, os.R_OK | os.W_OK):
         raise InputError(
             f"{hosts.DEVICE}: cannot be opened by this user; run as root, or let the user open it"
