@@ -44,7 +44,7 @@ TABLES = (
 )
 
 # Tables that only runs in real time have.
-REAL_TABLES = ("spin",)
+REAL_TABLES = ("spin", "sockets")
 
 # What tells the manifest of a run from any other.
 _MANIFEST_KEYS = {"leobench", "engine", "seed", "wall_s", "validity", "scenario"}

@@ -123,7 +123,12 @@ def of_emulation(scenario: Scenario, programs: Sequence[Program], ended: Ended) 
         "clock": _figures(verdict),
         "spin": verdict["spin"],
         "programs": [
-            {"host": program.host, "command": list(program.words), "exit_code": exit_.code}
+            {
+                "host": program.host,
+                "command": list(program.words),
+                "exit_code": exit_.code,
+                "cpu_s": round(exit_.cpu_s, 3),
+            }
             for program, exit_ in zip(programs, ended.exits, strict=True)
         ],
         "exit_code": ended.code,

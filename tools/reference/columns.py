@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leobench.emulation import sockets
 from tools.reference.markdown import joined, prose, table
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def tables_page() -> str:
             prose(doc),
             table(["column", "type", "meaning"], columns(body, shared)),
         ]
+    rows = [(f"`{name}`", kind, doc) for name, kind, doc in sockets.COLUMNS]
+    blocks += ["## sockets", sockets.DOC, table(["column", "type", "meaning"], rows)]
     return joined(blocks)
 
 

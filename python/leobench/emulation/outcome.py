@@ -23,7 +23,7 @@ class Emulation:
     Attributes:
         code: The exit code of the main program; that of a shell if a signal ended it.
         exits: How each program ended, in the order in which they were given.
-        verdict: How far the times can be trusted; `docs/how-far-to-trust-it.md` describes it.
+        verdict: How far the times can be trusted; `docs/reference/real-time.md` describes it.
         summary: The summary of the network. There are links, but no flows.
         result: What was written, with its tables; `None` without `out`.
     """

@@ -61,10 +61,13 @@ class Exit:
     Attributes:
         code: Its exit code; that of a shell if a signal ended it; None if it did not end when asked to.
         failed_early: Whether it failed by itself while the main program ran.
+        cpu_s: Its processor time in seconds, with that of processes that it waited for; 0 if it did not
+            end.
     """
 
     code: int | None
     failed_early: bool
+    cpu_s: float = 0.0
 
 
 class Supervisor:
@@ -76,6 +79,7 @@ class Supervisor:
         # The place of each program that runs, by its process.
         self._running: dict[int, int] = {}
         self._codes: list[int | None] = [None] * len(programs)
+        self._cpu_s = [0.0] * len(programs)
         self._failed: set[int] = set()
         self._interrupted = self._to_pass_on = self._network_ended = False
 
@@ -103,7 +107,9 @@ class Supervisor:
         for process in self._running:
             os.kill(process, signal.SIGTERM)
         self._await(_GRACE_S)
-        return [Exit(code, place in self._failed) for place, code in enumerate(self._codes)]
+        return [
+            Exit(code, place in self._failed, self._cpu_s[place]) for place, code in enumerate(self._codes)
+        ]
 
     def _start_others(self, settle_s: float) -> None:
         """Starts all programs but the main one, and waits until that may start, too."""
@@ -193,7 +199,7 @@ class Supervisor:
             The place of the program that ended, if one did.
         """
         try:
-            process, status = os.waitpid(-1, options)
+            process, status, used = os.wait4(-1, options)
         except ChildProcessError:
             return None
         if os.WIFSTOPPED(status):
@@ -205,6 +211,7 @@ class Supervisor:
         if place is not None:
             code = os.waitstatus_to_exitcode(status)
             self._codes[place] = code if code >= 0 else 128 - code
+            self._cpu_s[place] = used.ru_utime + used.ru_stime
         return place
 
 

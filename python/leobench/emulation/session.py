@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from leobench.emulation import ends, hosts, interrupts, kernel, moves, spin, terminals
+from leobench.emulation import ends, hosts, interrupts, kernel, moves, sockets, spin, terminals
 from leobench.emulation.programs import NETWORK_ENDED, Exit, Supervisor
 from leobench.errors import InputError, RunError
 
@@ -128,6 +128,8 @@ def run(
         raise RunError(told["error"])
     verdict = {**told["verdict"], "spin": spin.summary(told["spin"])}
     exits = tuple(Exit(*each) for each in told["exits"])
+    if programs and recording.tables is not None:
+        sockets.write_table(told["sockets"], recording.tables)
     return Ended(told["code"], told["summary"], verdict, told["stalls"], told["connected"], exits)
 
 
@@ -273,9 +275,12 @@ def _drive(job: _Job, report: int) -> None:
     if any(host.moves for host in known):
         moves.follow(emulation, known, made)
     ended: dict[str, Any] = {}
+    watch = sockets.SocketWatch(made) if job.programs and recording.tables else None
 
     def follow() -> None:
         try:
+            if watch is not None:
+                watch.start()
             seconds = _FOREVER_S if job.programs else None
             ended["summary"], verdict, ended["stalls"], ended["connected"], shown = emulation.run(seconds)
             ended["verdict"], ended["spin"] = json.loads(verdict), json.loads(shown)
@@ -293,8 +298,9 @@ def _drive(job: _Job, report: int) -> None:
         ended["main"] = True
         emulation.stop()
     driver.join()
+    ended["sockets"] = [] if watch is None else watch.close()
     ended["code"] = (exits[-1].code if exits else None) or 0
-    ended["exits"] = [[each.code, each.failed_early] for each in exits]
+    ended["exits"] = [[each.code, each.failed_early, each.cpu_s] for each in exits]
     told = {"error": ended["error"]} if "error" in ended else ended
     with os.fdopen(report, "w", encoding="utf-8") as pipe:
         json.dump(told, pipe)
