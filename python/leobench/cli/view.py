@@ -10,6 +10,7 @@ from leobench.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
 NAME = "view"
 HELP = "watch a folder that is being written, in a browser"
