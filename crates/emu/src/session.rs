@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use leobench_base::SimTime;
+use leobench_base::{PortId, SimTime};
 use leobench_sim::build::Sockets;
 use leobench_sim::record::TableSink;
 use leobench_sim::scenario::Scenario;
@@ -110,6 +110,11 @@ impl Session {
     /// Writes changes of interfaces to a pipe from now on, a line for each: the address, and `up` or `down`.
     pub fn report_interfaces(&mut self, news: File) {
         self.driver.report_interfaces(news);
+    }
+
+    /// Sends packets to the addresses of a prefix that no node has to a host, by its number.
+    pub fn lead_to(&mut self, first: IpAddr, length: u32, host: usize) {
+        self.run.network().lead_to(first, length, PortId::from(host));
     }
 
     /// Follows the clock until a time, without one until the scenario's flows are over, or until `stop` is set.

@@ -1,5 +1,6 @@
 //! Runs in real time: Python makes the hosts and their devices, the driver does the rest.
 
+use std::net::IpAddr;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,6 +131,15 @@ impl Emulation {
             session.report_interfaces(duplicate(news)?.into());
         }
         Ok(())
+    }
+
+    /// Sends packets to addresses that share their first `length` bits with `first`, and that no host has, to the host of this
+    /// number. Does nothing once it runs.
+    fn lead_to(&self, first: IpAddr, length: u32, host: usize) {
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = &mut *session {
+            session.lead_to(first, length, host);
+        }
     }
 
     /// Lets it end within some milliseconds.

@@ -8,6 +8,7 @@ mod hosts;
 mod idle;
 mod nat;
 mod nat_errors;
+mod prefixes;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -17,6 +18,7 @@ use typed_index_collections::TiVec;
 pub use hosts::{HostAddresses, Interface, host_addresses};
 pub(super) use idle::idle_directions;
 pub(super) use nat::Nat;
+use prefixes::Prefixes;
 
 use super::observe::{Addresses, PathRoutes};
 use crate::routes::{Edge, Routes};
@@ -39,6 +41,7 @@ pub(super) struct Forwarding {
     routes: Routes,
     attachments: TiVec<DirectionId, Attachment>,
     nodes: usize,
+    beyond: Prefixes,
 }
 
 /// Own addresses of nodes: 172.16.0.0/12 by number.
@@ -73,7 +76,7 @@ impl Forwarding {
     /// Over `edges`, both directions of a link one after the other, between so many `nodes`; all links are active.
     pub(super) fn new(nodes: usize, edges: TiVec<DirectionId, Edge>) -> Self {
         let attachments = edges.iter().map(|_| Attachment::Active).collect();
-        Self { routes: Routes::new(nodes, edges), attachments, nodes }
+        Self { routes: Routes::new(nodes, edges), attachments, nodes, beyond: Prefixes::default() }
     }
 
     pub(super) fn edge(&self, direction: DirectionId) -> &Edge {
@@ -96,9 +99,9 @@ impl Forwarding {
         IpAddr::V4(Ipv4Addr::from_bits(INTERFACES | (direction.link().index() as u32) << 2 | host))
     }
 
-    /// Returns the node or the interface that has an address.
+    /// Returns the node or the interface that has an address, or the node that leads to it.
     pub(super) fn destination(&self, address: IpAddr) -> Destination {
-        let Some(bits) = bits(address) else { return Destination::Unknown };
+        let Some(bits) = bits(address) else { return self.beyond.destination(address) };
         let node = bits.wrapping_sub(NODES + 1) as usize;
         if node < self.nodes {
             return Destination::Node(NodeId::from(node));
@@ -110,7 +113,7 @@ impl Forwarding {
             1 | 2 if directions[1].index() < self.attachments.len() => {
                 Destination::Interface(directions[host - 1])
             }
-            _ => Destination::Unknown,
+            _ => self.beyond.destination(address),
         }
     }
 
