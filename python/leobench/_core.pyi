@@ -31,8 +31,8 @@ class Scenario:
     def duration(self) -> float:
         """Seconds during which the sources produce messages."""
     @property
-    def real(self) -> tuple[float, float, float, float, float]:
-        """Settings of a run in real time, in seconds: lateness, stall, spin, settle; and last, `busy`."""
+    def real(self) -> tuple[float, float, float, float, float, float]:
+        """Settings of a run in real time, in seconds: lateness, stall, spin, settle; `busy`, `waited`."""
     def to_json(self) -> str: ...
 
 @final
@@ -187,6 +187,7 @@ class Emulation:
         stall: float,
         spin: float,
         busy: float,
+        waited: float,
         offloads: str,
     ) -> None: ...
     def run(

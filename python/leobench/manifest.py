@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # stays below it if the run lasts a hundred times as long as a delay.
 _UNDER_WAY = 0.01
 
-# The verdict on a run in real time whose times cannot be trusted.
-INVALID = "invalid"
+# The verdicts on a run: nothing against its numbers; reasons to look closer; a clock that cannot be trusted.
+VALID, WARNINGS, INVALID = "valid", "warnings", "invalid"
 
 # Why a connection ended by its `idle_timeout`.
 _IDLE = "timed out"
@@ -74,7 +74,6 @@ def describe(
         *doubts(resolved, summary, connected, stalls),
     ]
     warnings = [doubt.text for doubt in of_run]
-    verdict = "warnings" if warnings else "ok"
     described = {
         "leobench": _core.__version__,
         "commit": version.loaded(),
@@ -82,12 +81,10 @@ def describe(
         "seed": scenario.seed,
         "wall_s": round(wall_s, 3),
         "machine": machine(),
-        "validity": {"verdict": verdict, "warnings": warnings},
+        "validity": validity(warnings, clock),
         "scenario": resolved,
     }
     if clock is not None:
-        if clock["verdict"] == INVALID:
-            described["validity"]["verdict"] = INVALID
         described["clock"] = _figures(clock)
         described["spin"] = clock["spin"]
         described["kernel_tcp"] = {
@@ -98,13 +95,21 @@ def describe(
     return described
 
 
+def validity(warnings: Sequence[str], clock: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The verdict on a run with these warnings, whose `clock` may not be one to trust."""
+    is_invalid = clock is not None and clock["verdict"] == INVALID
+    verdict = INVALID if is_invalid else WARNINGS if warnings else VALID
+    return {"verdict": verdict, "warnings": list(warnings)}
+
+
 def clock_doubts(clock: Mapping[str, Any] | None) -> list[Doubt]:
     """Reasons not to trust the times of a run in real time."""
     return [Doubt("clock", f"invalid: {reason}") for reason in clock["reasons"]] if clock else []
 
 
 def _figures(clock: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: figure for name, figure in clock.items() if name not in {"verdict", "reasons", "spin"}}
+    elsewhere = {"verdict", "reasons", "warnings", "spin"}
+    return {name: figure for name, figure in clock.items() if name not in elsewhere}
 
 
 def of_emulation(scenario: Scenario, programs: Sequence[Program], ended: Ended) -> dict[str, Any]:
@@ -119,7 +124,7 @@ def of_emulation(scenario: Scenario, programs: Sequence[Program], ended: Ended) 
         "seed": scenario.seed,
         "wall_s": round(verdict["elapsed_s"], 3),
         "machine": machine(),
-        "validity": {"verdict": verdict["verdict"], "warnings": verdict["reasons"]},
+        "validity": validity([*verdict["reasons"], *verdict["warnings"]], verdict),
         "clock": _figures(verdict),
         "spin": verdict["spin"],
         "programs": [

@@ -58,7 +58,7 @@ def test_a_run_writes_a_whole_folder_and_says_where(tmp_path: Path, quick: Path,
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["seed"] == manifest["scenario"]["seed"] == 3
     assert manifest["engine"] == "virtual"
-    assert manifest["validity"] == {"verdict": "ok", "warnings": []}
+    assert manifest["validity"] == {"verdict": "valid", "warnings": []}
     assert manifest["wall_s"] > 0
 
 

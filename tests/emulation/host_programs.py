@@ -319,6 +319,35 @@ def take(path: str, ready: str) -> None:
         got.tofile(file)
 
 
+def pour(host: str, seconds: str) -> None:
+    """Sends zeros over TCP for some seconds, and prints how many Mbit/s of them the other end took."""
+    with _connect(host) as connection:
+        begin = time.monotonic()
+        while time.monotonic() < begin + float(seconds):
+            connection.sendall(bytes(1 << 16))
+        connection.shutdown(socket.SHUT_WR)
+        took = int(connection.recv(100))
+        sys.stdout.write(f"{took * 8e-6 / (time.monotonic() - begin):.1f}\n")
+
+
+def drain(host: str) -> None:
+    """Takes all that a connection brings, and answers with the number of bytes."""
+    del host
+    with socket.create_server(("", PORT)) as server, server.accept()[0] as connection:
+        took = 0
+        while data := connection.recv(1 << 18):
+            took += len(data)
+        connection.sendall(str(took).encode())
+
+
+def pulse(seconds: str) -> None:
+    """Computes for 60 ms of each 100 ms."""
+    begin = time.monotonic()
+    while (passed := time.monotonic() - begin) < float(seconds):
+        if passed % 0.1 > 0.06:
+            time.sleep(0.1 - passed % 0.1)
+
+
 def compute(host: str) -> None:
     """Keeps a processor busy for a second."""
     del host
@@ -344,6 +373,9 @@ if __name__ == "__main__":
             count,
             send,
             take,
+            pour,
+            drain,
+            pulse,
             compute,
         )
     }

@@ -21,7 +21,7 @@ SCRIPT = """\
 import sys
 import leobench
 
-patient = {"real.lateness": "10 s", "real.stall": "10 s", "real.busy": 1}
+patient = {"real.lateness": "10 s", "real.stall": "10 s", "real.busy": 1, "real.waited": 1}
 server = "import socket; s = socket.socket(); s.bind(('', 5000)); s.listen(); s.accept()[0].send(b'hello')"
 client = '''
 import socket, time

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("hosts")
 
 EXAMPLES = ROOT / "examples"
-PATIENT_CAMPAIGN = '[set]\n"real.lateness" = "10 s"\n"real.stall" = "10 s"\n"real.busy" = 1\n'
+PATIENT_CAMPAIGN = (
+    '[set]\n"real.lateness" = "10 s"\n"real.stall" = "10 s"\n"real.busy" = 1\n"real.waited" = 1\n'
+)
 
 
 @pytest.fixture(scope="session")

@@ -111,7 +111,7 @@ def result(frames: dict[str, pl.DataFrame] | None = None, **summary: Any) -> Res
             "links": links,
             "record": {"messages": True, "interval": "10 ms"},
         },
-        "validity": {"verdict": "ok", "warnings": []},
+        "validity": {"verdict": "valid", "warnings": []},
         "wall_s": 0.5,
     }
     sources = {name: lambda frame=frame: frame for name, frame in frames.items()}

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
@@ -9,6 +10,7 @@ use leobench_base::{PortId, SimDuration, SimTime, wire};
 use leobench_sim::network::{Network, NetworkError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::budget::Budget;
 use crate::clock::WallClock;
 use crate::device::Device;
 use crate::flows::{Ready, Woken};
@@ -16,9 +18,10 @@ use crate::framing::{Framing, VIRTIO_HEADER};
 use crate::offload::{self, Arena};
 use crate::outlet::MODERATION;
 use crate::port::Ports;
+use crate::precedence::{Precedence, Rank};
 use crate::processors::Processors;
 use crate::spin::SpinFlow;
-use crate::verdict::{Budget, Precedence, Verdict};
+use crate::verdict::Verdict;
 
 /// The longest frame of a device: a packet of any kind, with a header before it.
 const LONGEST: usize = 65_536 + VIRTIO_HEADER;
@@ -26,6 +29,8 @@ const LONGEST: usize = 65_536 + VIRTIO_HEADER;
 const BATCH: usize = 256;
 /// The driver looks around at least so often: whether it is to stop, and whether it stood still.
 const LONGEST_SLEEP: SimDuration = SimDuration::from_millis(10);
+/// Lateness is looked at in windows of this length, to tell which seconds it concerns.
+const WINDOW: SimDuration = SimDuration::from_millis(100);
 
 /// The driver is awake for nothing during one part in so many of its time at most: programs need the processor, too.
 const SPIN_SHARE: u64 = 4;
@@ -77,6 +82,8 @@ pub struct Driver {
     ports: Ports,
     intake: Intake,
     verdict: Verdict,
+    /// Whether a packet has come in.
+    traffic: Arc<AtomicBool>,
 }
 
 /// When a run in real time is over.
@@ -92,6 +99,7 @@ pub struct Until {
 #[derive(Debug)]
 struct Intake {
     clock: WallClock,
+    budget: Budget,
     frame: Vec<u8>,
     arena: Arena,
     /// The packets of a frame.
@@ -119,13 +127,20 @@ impl Driver {
     ) -> Self {
         let intake = Intake {
             clock: clock.clone(),
+            budget: settings.budget,
             frame: vec![0; LONGEST],
             arena: Arena::default(),
             packets: Vec::new(),
             queues: vec![Queue::default(); devices.len()],
         };
         let (sockets, woken, verdict) = (None, Vec::new(), Verdict::default());
-        Self { clock, settings, devices, sockets, woken, ports, intake, verdict }
+        let traffic = Arc::default();
+        Self { clock, settings, devices, sockets, woken, ports, intake, verdict, traffic }
+    }
+
+    /// Whether a packet has come in, for other threads.
+    pub(crate) fn traffic(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.traffic)
     }
 
     /// Wakes the ends of flows whose sockets have something for them.
@@ -146,15 +161,16 @@ impl Driver {
         let Until { time: end, drained } = until;
         self.clock.start();
         sharpen_timers();
-        let Self { clock, settings, devices, sockets, woken, ports, intake, verdict } = self;
-        verdict.precedence = take_precedence();
+        let Self { clock, settings, devices, sockets, woken, ports, intake, verdict, traffic } =
+            self;
+        verdict.precedence = Precedence::take(Rank::Driver);
         let polled = devices.iter().map(|(_, device)| PollFd::new(device, PollFlags::IN));
         let mut polled: Vec<_> = polled.collect();
         polled.extend(sockets.iter().map(|sockets| PollFd::new(sockets, PollFlags::IN)));
         let mut waiter = Waiter::new(clock.clone(), settings.spin);
         let (cpu, processors) = (cpu_time(), Processors::read());
         let begin = clock.now();
-        let mut now = begin;
+        let (mut now, mut window) = (begin, (begin, begin + WINDOW));
         // Nobody has looked at the devices yet: they are read, and what is in them came just now.
         let (mut is_first, mut was_empty) = (true, true);
         while now < end && !stop.load(Ordering::Relaxed) && !(drained && network.is_drained()) {
@@ -180,8 +196,13 @@ impl Driver {
             was_empty = waiter.wait(until, held.is_some(), &mut polled)?;
             now = clock.now();
             // It meant to go on at `until`, or at once if that had passed.
-            let stall = now.saturating_since(until.max(waits_from));
-            verdict.longest_stall = verdict.longest_stall.max(stall);
+            verdict.stalls.record(until.max(waits_from), now, &settings.budget);
+            if now >= window.1 {
+                traffic.store(verdict.frames_in > 0, Ordering::Relaxed);
+                verdict.queued.end_window(window.0, now);
+                ports.departures.lateness.end_window(window.0, now);
+                window = (now, now + WINDOW);
+            }
         }
         network.advance(now.min(end))?;
         ports.take(network);
@@ -239,7 +260,7 @@ impl Intake {
             verdict.frames_in += 1;
             verdict.device_queue_peak = verdict.device_queue_peak.max(*frames);
             let now = self.clock.now();
-            verdict.queued.record(now.saturating_since(queue.empty_at).as_nanos());
+            verdict.queued.record(queue.empty_at, now, &self.budget);
             network.advance(now)?;
             self.cut(device.framing(), size, verdict);
             taken += self.packets.len().max(1);
@@ -354,22 +375,6 @@ fn nap(span: SimDuration) {
 fn sharpen_timers() {
     // Where this is not allowed, wake-ups are less exact, which the verdict shows.
     _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-}
-
-/// Takes precedence over other programs, those on its own hosts too: whenever something is due, this thread goes on at once.
-/// Others would be left some milliseconds on a busy machine, however nice they are. It sleeps most of the time, and the kernel keeps
-/// 5 % of the processor for the others by default (`sched_rt_runtime_us`).
-fn take_precedence() -> Precedence {
-    let parameters = libc::sched_param { sched_priority: 1 };
-    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    #[expect(unsafe_code, reason = "no library sets it; the pointer is to a value that lives")]
-    let result = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) };
-    if result == 0 {
-        return Precedence::RealTime;
-    }
-    // Where this is not allowed either, the programs compete with the driver, which the lateness shows.
-    let raised = rustix::process::setpriority_process(None, -20);
-    if raised.is_ok() { Precedence::Raised } else { Precedence::Usual }
 }
 
 /// Processor time of this thread so far.

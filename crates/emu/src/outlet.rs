@@ -2,10 +2,11 @@
 
 use leobench_base::{Packet, SimDuration, SimTime, wire};
 
+use crate::budget::Budget;
 use crate::clock::WallClock;
 use crate::device::Device;
 use crate::offload::merge::Frame;
-use crate::verdict::{Budget, Lateness};
+use crate::verdict::Lateness;
 
 /// A device is written to once in this time at most. Packets that are due meanwhile wait for each other, as in a network card that
 /// moderates its interrupts; one that comes alone goes at once.

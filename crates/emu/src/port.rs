@@ -7,11 +7,11 @@ use std::net::IpAddr;
 use leobench_base::{Body, Packet, PortId, Protocol, SimTime, wire};
 use leobench_sim::network::{Egress, Network};
 
+use crate::budget::Budget;
 use crate::clock::WallClock;
 use crate::device::Device;
 use crate::outlet::{Departures, Outlet};
 use crate::spin::SpinObserver;
-use crate::verdict::Budget;
 
 /// The ports of a network, and the devices by which packets leave there.
 #[derive(Debug, Default)]

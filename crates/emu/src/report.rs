@@ -5,14 +5,19 @@ use std::path::Path;
 use leobench_base::{LogHistogram, SimDuration, SimTime};
 use leobench_sim::record::{SinkError, SpinRow, write_spin};
 
+use crate::budget::Budget;
+use crate::programs::SocketOverrun;
 use crate::spin::SpinFlow;
-use crate::verdict::{Budget, Verdict};
+use crate::verdict::Verdict;
 
 /// The verdict on a run, as it is written.
 #[derive(Debug, serde::Serialize)]
 pub struct VerdictReport {
     verdict: &'static str,
     reasons: Vec<String>,
+    warnings: Vec<String>,
+    /// Spans of seconds that the reasons concern; none if they concern all.
+    invalid_s: Vec<[f64; 2]>,
     precedence: &'static str,
     elapsed_s: f64,
     driver_cpu_s: f64,
@@ -24,6 +29,7 @@ pub struct VerdictReport {
     packets_refused: u64,
     ring_overruns: u64,
     socket_overruns: u64,
+    socket_overruns_by: Vec<OverrunReport>,
     device_queue_peak: u64,
     packets_malformed: u64,
     packets_over_budget: u64,
@@ -31,6 +37,7 @@ pub struct VerdictReport {
     device_wait_ms: Option<Quantiles>,
     longest_stall_ms: f64,
     processors_busy: Option<f64>,
+    programs_waited: Option<f64>,
     budget: BudgetReport,
 }
 
@@ -39,6 +46,22 @@ struct BudgetReport {
     lateness_ms: f64,
     stall_ms: f64,
     busy: f64,
+    waited: f64,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct OverrunReport {
+    host: String,
+    address: Option<String>,
+    program: Option<String>,
+    datagrams: u64,
+}
+
+impl OverrunReport {
+    fn of(overrun: &SocketOverrun) -> Self {
+        let SocketOverrun { host, address, program, datagrams } = overrun.clone();
+        Self { host, address: address.map(|address| address.to_string()), program, datagrams }
+    }
 }
 
 /// A direction of a QUIC connection, with its samples: when, and the round-trip time, in nanoseconds.
@@ -105,6 +128,8 @@ impl VerdictReport {
         Self {
             verdict: if reasons.is_empty() { "valid" } else { "invalid" },
             reasons,
+            warnings: verdict.warnings(),
+            invalid_s: verdict.invalid_seconds(budget).seconds(),
             precedence: verdict.precedence.name(),
             elapsed_s: verdict.elapsed.as_secs_f64(),
             driver_cpu_s: verdict.cpu.as_secs_f64(),
@@ -116,17 +141,20 @@ impl VerdictReport {
             packets_refused: verdict.refused,
             ring_overruns: verdict.losses.ring,
             socket_overruns: verdict.losses.sockets,
+            socket_overruns_by: verdict.overruns.iter().map(OverrunReport::of).collect(),
             device_queue_peak: verdict.device_queue_peak,
             packets_malformed: verdict.malformed,
             packets_over_budget: verdict.lateness.over_budget,
             lateness_ms: quantiles(&verdict.lateness.histogram),
-            device_wait_ms: quantiles(&verdict.queued),
-            longest_stall_ms: ms(verdict.longest_stall),
+            device_wait_ms: quantiles(&verdict.queued.histogram),
+            longest_stall_ms: ms(verdict.stalls.longest),
             processors_busy: verdict.processors.share(),
+            programs_waited: verdict.waits.largest,
             budget: BudgetReport {
                 lateness_ms: ms(budget.lateness),
                 stall_ms: ms(budget.stall),
                 busy: budget.busy,
+                waited: budget.waited,
             },
         }
     }

@@ -13,15 +13,16 @@ use leobench_sim::record::TableSink;
 use leobench_sim::scenario::Scenario;
 use leobench_sim::{Outcome, Run, RunError, RunOptions};
 
+use crate::budget::Budget;
 use crate::clock::WallClock;
 use crate::device::Device;
 use crate::driver::{DriveError, Driver, Settings, Until};
 use crate::flows::{Host, HostSockets, Ready};
 use crate::framing::Framing;
-use crate::losses::Losses;
 use crate::port::Ports;
+use crate::programs::{Findings, SocketWatch, Waits, Watch};
 use crate::report::{SpinReport, VerdictReport};
-use crate::verdict::{Budget, Verdict};
+use crate::verdict::Verdict;
 
 /// A host that stands for a node of a scenario.
 #[derive(Debug)]
@@ -62,7 +63,10 @@ pub struct SessionOutcome {
 pub struct Session {
     run: Run,
     driver: Driver,
-    hosts: Vec<Arc<Host>>,
+    clock: WallClock,
+    hosts: Vec<(String, Arc<Host>)>,
+    /// Whether programs run on the hosts, and not the scenario's flows.
+    has_programs: bool,
     budget: Budget,
 }
 
@@ -93,8 +97,9 @@ impl Session {
             devices.extend(read.into_iter().map(|device| (port, device)));
             nodes.push(node);
         }
-        let mut driver = Driver::new(WallClock::new(), settings, devices, ports);
-        let known = namespaces.iter().map(|(_, host)| Arc::clone(host)).collect();
+        let clock = WallClock::new();
+        let mut driver = Driver::new(clock.clone(), settings, devices, ports);
+        let known = namespaces.clone();
         let mut sockets: Option<Box<dyn Sockets>> = None;
         if flows {
             let ready = Ready::new()?;
@@ -104,7 +109,8 @@ impl Session {
         }
         let outside = leobench_sim::Outside { ports: nodes, sockets };
         let run = Run::real(scenario, scenario.spec.seed, options, sink, outside)?;
-        Ok(Self { run, driver, hosts: known, budget: settings.budget })
+        let (has_programs, budget) = (!flows, settings.budget);
+        Ok(Self { run, driver, clock, hosts: known, has_programs, budget })
     }
 
     /// Writes changes of interfaces to a pipe from now on, a line for each: the address, and `up` or `down`.
@@ -126,14 +132,23 @@ impl Session {
         until: Option<SimTime>,
         stop: &AtomicBool,
     ) -> Result<SessionOutcome, SessionError> {
-        let Self { mut run, mut driver, hosts, budget } = self;
+        let Self { mut run, mut driver, clock, hosts, has_programs, budget } = self;
+        let sockets = SocketWatch::new(hosts);
         let (time, drained) = until.map_or_else(|| run.end(), |time| (time, false));
-        driver.run(run.network(), Until { time, drained }, stop)?;
-        let mut losses = Losses::default();
-        for host in &hosts {
-            losses += host.losses()?;
-        }
-        let verdict = VerdictReport::of(&Verdict { losses, ..driver.verdict() }, &budget);
+        let until = Until { time, drained };
+        let (waits, losses, overruns) = if has_programs {
+            let watch = Watch::start(clock, budget, sockets, driver.traffic())?;
+            let driven = driver.run(run.network(), until, stop);
+            let Findings { waits, sockets } = watch.finish()?;
+            driven?;
+            let (losses, overruns) = sockets.finish()?;
+            (waits, losses, overruns)
+        } else {
+            driver.run(run.network(), until, stop)?;
+            (Waits::default(), sockets.finish()?.0, Vec::new())
+        };
+        let verdict = Verdict { losses, overruns, waits, ..driver.verdict() };
+        let verdict = VerdictReport::of(&verdict, &budget);
         let spin = driver.spin_flows().iter().map(SpinReport::of).collect();
         Ok(SessionOutcome { run: run.finish()?, verdict, spin })
     }

@@ -2,37 +2,24 @@
 
 use leobench_base::{LogHistogram, SimDuration, SimTime};
 
+use crate::budget::Budget;
+use crate::intervals::Intervals;
 use crate::losses::Losses;
+use crate::precedence::Precedence;
 use crate::processors::Processors;
+use crate::programs::{Kind, SocketOverrun, Waits};
 
-/// Limits on a run's deviations from its own times.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget {
-    /// By how much 99 of 100 packets may leave too late at most.
-    pub lateness: SimDuration,
-    /// For how long the driver may stand still at most.
-    pub stall: SimDuration,
-    /// The share of their time for which the processors may be at work while programs need them.
-    pub busy: f64,
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self {
-            lateness: SimDuration::from_millis(1),
-            stall: SimDuration::from_millis(20),
-            busy: 0.95,
-        }
-    }
-}
-
-/// When packets left, against when they were due.
+/// When packets left, against when they were due; or when frames were read, against when they may have come.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness {
     /// Nanoseconds by which packets left late.
     pub histogram: LogHistogram,
     /// Packets later than the budget allows 99 of 100 to be.
     pub over_budget: u64,
+    /// Packets in this window, and those of them that are over the budget.
+    window: (u64, u64),
+    /// Windows in which more than one packet in 100 was over the budget.
+    pub seconds: Intervals,
 }
 
 impl Lateness {
@@ -40,30 +27,44 @@ impl Lateness {
     #[inline]
     pub fn record(&mut self, due: SimTime, now: SimTime, budget: &Budget) {
         let late = now.saturating_since(due);
+        let is_over = u64::from(late > budget.lateness);
         self.histogram.record(late.as_nanos());
-        self.over_budget += u64::from(late > budget.lateness);
+        self.over_budget += is_over;
+        self.window = (self.window.0 + 1, self.window.1 + is_over);
+    }
+
+    /// Ends a window.
+    pub(crate) fn end_window(&mut self, from: SimTime, to: SimTime) {
+        let (count, over) = std::mem::take(&mut self.window);
+        if 100 * over > count {
+            self.seconds.add(from, to);
+        }
+    }
+
+    /// The lateness that 99 of 100 packets do not exceed, if it is over the budget.
+    fn p99_over(&self, budget: &Budget) -> Option<SimDuration> {
+        let p99 = self.histogram.quantile(0.99).map(SimDuration::from_nanos);
+        p99.filter(|p99| *p99 > budget.lateness)
     }
 }
 
-/// How the kernel schedules the driver beside other programs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Precedence {
-    /// It goes on at once when something is due (`SCHED_FIFO`), which needs a privilege.
-    RealTime,
-    /// It gets a larger share of the processor (a nice value of -20), which needs a privilege too.
-    Raised,
-    /// As other programs.
-    #[default]
-    Usual,
+/// The times at which the driver stood still although it wanted to go on.
+#[derive(Clone, Debug, Default)]
+pub struct Stalls {
+    /// The longest.
+    pub longest: SimDuration,
+    /// Those that were longer than allowed.
+    pub seconds: Intervals,
 }
 
-impl Precedence {
-    /// The word for it in the results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RealTime => "real-time",
-            Self::Raised => "raised",
-            Self::Usual => "usual",
+impl Stalls {
+    /// The driver wanted to go on at `due`, and does at `now`.
+    #[inline]
+    pub fn record(&mut self, due: SimTime, now: SimTime, budget: &Budget) {
+        let stall = now.saturating_since(due);
+        self.longest = self.longest.max(stall);
+        if stall > budget.stall {
+            self.seconds.add(due, now);
         }
     }
 }
@@ -91,14 +92,18 @@ pub struct Verdict {
     pub device_queue_peak: u64,
     /// Packets that hosts lost by themselves.
     pub losses: Losses,
+    /// The sockets of programs that had no room for datagrams.
+    pub overruns: Vec<SocketOverrun>,
     /// Whether the sockets on the hosts belong to flows of the network, and not to programs.
     pub owns_sockets: bool,
-    /// Nanoseconds that frames waited in a device before they were read at most: the time since it was seen empty.
-    pub queued: LogHistogram,
+    /// For how long frames waited in a device before they were read at most: the time since it was seen empty.
+    pub queued: Lateness,
     /// How late packets left.
     pub lateness: Lateness,
-    /// The longest time for which the driver stood still although it wanted to go on.
-    pub longest_stall: SimDuration,
+    /// When the driver stood still although it wanted to go on.
+    pub stalls: Stalls,
+    /// When programs did not run although they could have.
+    pub waits: Waits,
     /// The time of the processors that it could use.
     pub processors: Processors,
     /// Processor time of the driver.
@@ -112,24 +117,24 @@ impl Verdict {
     pub fn doubts(&self, budget: &Budget) -> Vec<String> {
         let ms = |duration: SimDuration| duration.as_secs_f64() * 1e3;
         let mut doubts = Vec::new();
-        let p99 = self.lateness.histogram.quantile(0.99).map(SimDuration::from_nanos);
-        if let Some(p99) = p99.filter(|p99| *p99 > budget.lateness) {
-            let (p99, allowed) = (ms(p99), ms(budget.lateness));
+        let allowed = ms(budget.lateness);
+        if let Some(p99) = self.lateness.p99_over(budget) {
+            let p99 = ms(p99);
             doubts.push(format!(
                 "one packet in 100 left {p99:.2} ms late or later; allowed: {allowed} ms"
             ));
         }
-        let p99 = self.queued.quantile(0.99).map(SimDuration::from_nanos);
-        if let Some(p99) = p99.filter(|p99| *p99 > budget.lateness) {
-            let (p99, allowed) = (ms(p99), ms(budget.lateness));
+        if let Some(p99) = self.queued.p99_over(budget) {
+            let p99 = ms(p99);
             doubts.push(format!(
                 "one frame in 100 from programs waited {p99:.2} ms or longer before it was read; allowed: {allowed} ms"
             ));
         }
-        if self.longest_stall > budget.stall {
-            let (stall, allowed) = (ms(self.longest_stall), ms(budget.stall));
+        if self.stalls.longest > budget.stall {
+            let (stall, allowed) = (ms(self.stalls.longest), ms(budget.stall));
             doubts.push(format!("the driver stalled for {stall:.1} ms; allowed: {allowed} ms"));
         }
+        doubts.extend(self.doubts_on_programs(budget));
         // The driver goes before others, and flows of the network go with it.
         let busy = self.processors.share().filter(|_| !self.owns_sockets);
         if let Some(busy) = busy.filter(|busy| *busy > budget.busy) {
@@ -153,6 +158,58 @@ impl Verdict {
             doubts.push(format!("socket buffers had no room for {count} datagrams of flows"));
         }
         doubts
+    }
+
+    /// Why what programs did is not to be trusted.
+    fn doubts_on_programs(&self, budget: &Budget) -> impl Iterator<Item = String> {
+        let allowed = budget.waited * 100.0;
+        [Kind::Waited, Kind::Throttled, Kind::Stopped].into_iter().filter_map(move |kind| {
+            let (intervals, worst) = self.waits.of(kind);
+            if intervals.is_empty() {
+                return None;
+            }
+            let (share, mean, name) = worst.map_or((100.0, 0.0, "one"), |worst| {
+                (worst.share * 100.0, worst.mean.as_secs_f64() * 1e3, worst.name.as_str())
+            });
+            let told = intervals.describe();
+            Some(match kind {
+                Kind::Waited => format!(
+                    "programs waited for a processor in {told}: `{name}` for {share:.0} % of 0.1 s, {mean:.2} ms each time; allowed: {allowed} %"
+                ),
+                Kind::Throttled => format!(
+                    "the quota of a control group held programs back in {told}: {name} for {share:.0} % of 0.1 s; allowed: {allowed} %"
+                ),
+                Kind::Stopped => format!("programs were stopped in {told}: `{name}`"),
+            })
+        })
+    }
+
+    /// The seconds that the doubts concern, as far as they concern some and not all.
+    pub fn invalid_seconds(&self, budget: &Budget) -> Intervals {
+        let mut invalid = self.waits.invalid();
+        invalid.extend(&self.stalls.seconds);
+        for lateness in [&self.lateness, &self.queued] {
+            if lateness.p99_over(budget).is_some() {
+                invalid.extend(&lateness.seconds);
+            }
+        }
+        invalid
+    }
+
+    /// Losses that are the hosts' own, and so leave the run valid.
+    pub fn warnings(&self) -> Vec<String> {
+        let warning = |overrun: &SocketOverrun| {
+            let SocketOverrun { host, address, program, datagrams } = overrun;
+            let whose = match (address, program) {
+                (Some(address), Some(program)) => format!("the socket of `{program}` at {address}"),
+                (Some(address), None) => format!("the socket at {address}"),
+                (None, _) => "sockets that are closed".into(),
+            };
+            format!(
+                "{host}: {whose} had no room for {datagrams} datagrams, which its program read too late: no link lost them"
+            )
+        };
+        self.overruns.iter().map(warning).collect()
     }
 }
 
@@ -179,8 +236,12 @@ mod tests {
     #[test]
     fn a_stall_is_a_doubt() {
         let stalled = |millis| {
-            let longest_stall = SimDuration::from_millis(millis);
-            Verdict { longest_stall, ..Verdict::default() }.doubts(&Budget::default())
+            let (mut verdict, at) = (Verdict::default(), SimTime::from_nanos(1_000_000_000));
+            let until = at + SimDuration::from_millis(millis);
+            verdict.stalls.record(at, until, &Budget::default());
+            let seconds = verdict.invalid_seconds(&Budget::default()).seconds();
+            assert_eq!(seconds.len(), usize::from(millis > 20), "{seconds:?}");
+            verdict.doubts(&Budget::default())
         };
         assert_eq!(stalled(20), Vec::<String>::new());
         assert_eq!(stalled(50), ["the driver stalled for 50.0 ms; allowed: 20 ms"]);
@@ -220,15 +281,41 @@ mod tests {
     #[test]
     fn frames_that_wait_in_a_device_are_a_doubt() {
         let waited = |millis: u64| {
-            let mut verdict = Verdict::default();
+            let (mut verdict, budget) = (Verdict::default(), Budget::default());
             for number in 0..100 {
-                verdict.queued.record(if number < 98 { 20_000 } else { millis * 1_000_000 });
+                let nanos = if number < 98 { 20_000 } else { millis * 1_000_000 };
+                verdict.queued.record(SimTime::ZERO, SimTime::from_nanos(nanos), &budget);
             }
-            verdict.doubts(&Budget::default())
+            verdict.queued.end_window(SimTime::ZERO, SimTime::from_nanos(100_000_000));
+            let seconds = verdict.invalid_seconds(&budget).seconds();
+            assert_eq!(seconds, if millis > 1 { vec![[0.0, 0.1]] } else { vec![] });
+            verdict.doubts(&budget)
         };
         assert_eq!(waited(0), Vec::<String>::new());
         let doubts = waited(4);
         assert_eq!(doubts.len(), 1);
         assert!(doubts[0].starts_with("one frame in 100 from programs waited"), "{doubts:?}");
+    }
+
+    /// They are the host's own, and no link's.
+    #[test]
+    fn datagrams_lost_in_sockets_of_programs_are_a_warning() {
+        let overrun = |address: Option<&str>, program: Option<&str>| SocketOverrun {
+            host: "server".into(),
+            address: address.map(|address| address.parse().unwrap()),
+            program: program.map(str::to_owned),
+            datagrams: 12,
+        };
+        let overruns = vec![overrun(Some("172.16.0.2:7000"), Some("sink")), overrun(None, None)];
+        let losses = Losses { ring: 0, sockets: 24 };
+        let verdict = Verdict { overruns, losses, ..Verdict::default() };
+        assert_eq!(verdict.doubts(&Budget::default()), Vec::<String>::new());
+        assert_eq!(
+            verdict.warnings(),
+            [
+                "server: the socket of `sink` at 172.16.0.2:7000 had no room for 12 datagrams, which its program read too late: no link lost them",
+                "server: sockets that are closed had no room for 12 datagrams, which its program read too late: no link lost them"
+            ]
+        );
     }
 }

@@ -84,10 +84,11 @@ impl Emulation {
         stall: f64,
         spin: f64,
         busy: f64,
+        waited: f64,
         offloads: &str,
     ) -> PyResult<Self> {
         let time = |seconds: f64| SimDuration::from_nanos((seconds * 1e9) as u64);
-        let budget = Budget { lateness: time(lateness), stall: time(stall), busy };
+        let budget = Budget { lateness: time(lateness), stall: time(stall), busy, waited };
         let settings = Settings { spin: time(spin), budget };
         let framing = match offloads {
             "none" => Framing::Bare,

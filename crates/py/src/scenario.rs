@@ -59,13 +59,13 @@ impl PyScenario {
         self.0.spec.production().as_secs_f64()
     }
 
-    /// Settings of a run in real time, in seconds: lateness, stall, spin, settle; and last, `busy`.
+    /// Settings of a run in real time, in seconds: lateness, stall, spin, settle; and last, `busy` and `waited`.
     #[getter]
-    fn real(&self) -> (f64, f64, f64, f64, f64) {
+    fn real(&self) -> (f64, f64, f64, f64, f64, f64) {
         let real = &self.0.spec.real;
         let [lateness, stall, spin, settle] =
             [real.lateness, real.stall, real.spin, real.settle].map(SimDuration::as_secs_f64);
-        (lateness, stall, spin, settle, real.busy)
+        (lateness, stall, spin, settle, real.busy, real.waited)
     }
 
     /// The scenario as JSON, every default spelled out.

@@ -240,4 +240,5 @@ def _told(verdict: dict[str, Any]) -> list[str]:
         f"{verdict['packets_in']:,} packets in, {verdict['packets_out']:,} out, {late}; "
         f"longest stall {verdict['longest_stall_ms']:.1f} ms"
     )
-    return [told, *(f"leobench: invalid: {reason}" for reason in verdict["reasons"])]
+    reasons = [f"leobench: invalid: {reason}" for reason in verdict["reasons"]]
+    return [told, *reasons, *(f"leobench: warning: {warning}" for warning in verdict["warnings"])]

@@ -245,4 +245,11 @@ _REAL = (
         _share,
         of_programs=True,
     ),
+    _Real(
+        "waited",
+        "maximum share of any 0.1 s in which a program waits for a processor",
+        "SHARE",
+        _share,
+        of_programs=True,
+    ),
 )

@@ -50,6 +50,7 @@ class Settings:
         spin: How long before something is due the driver does not sleep any more.
         settle: How long the other programs have before the main one starts.
         busy: The share of their time for which the processors may be at work while programs need them.
+        waited: The share of any tenth of a second for which a program may wait for a processor.
     """
 
     lateness: float
@@ -57,6 +58,7 @@ class Settings:
     spin: float
     settle: float
     busy: float
+    waited: float
 
     @classmethod
     def of(cls, scenario: Scenario) -> Settings:
@@ -270,6 +272,7 @@ def _drive(job: _Job, report: int) -> None:
         settings.stall,
         settings.spin,
         settings.busy,
+        settings.waited,
         next((each.offloads for each in made.values() if each.devices), hosts.OFFLOADS),
     )
     if any(host.moves for host in known):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
 from leobench.files import read_text
+from leobench.manifest import validity
 from leobench.plots import names
 from leobench.report.content import Run, Table
 from leobench.report.runs import of_tables
@@ -175,7 +176,7 @@ def of_record(
         "leobench": version,
         "engine": record["summary"]["engine"],
         "seed": record["seed"],
-        "validity": {"verdict": "warnings" if warnings else "ok", "warnings": warnings},
+        "validity": validity(warnings),
         "scenario": {**record["scenario"], "seed": record["seed"]},
     }
     name = f"{record['variant']}-{record['replicate']}"

@@ -33,12 +33,17 @@ impl Host {
         Self { namespace }
     }
 
+    /// Moves this thread there, for good.
+    pub(crate) fn enter(&self) -> io::Result<()> {
+        let kind = Some(LinkNameSpaceType::Network);
+        Ok(move_into_link_name_space(self.namespace.as_fd(), kind)?)
+    }
+
     /// Does something there, in a thread of its own: one that enters a namespace stays in it.
     fn within<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         thread::scope(|scope| {
             let within = scope.spawn(|| {
-                let kind = Some(LinkNameSpaceType::Network);
-                move_into_link_name_space(self.namespace.as_fd(), kind)?;
+                self.enter()?;
                 work()
             });
             within.join().map_err(|_| io::Error::other("a thread on a host panicked"))?

@@ -24,6 +24,9 @@ leobench_base::spec! {
         /// Maximum share of time in which the processors are busy while programs of `leobench emulate` need them; more
         /// makes the run invalid.
         pub busy: f64 [Range::from(0.0).to(1.0)] = Self::DEFAULT.busy,
+        /// Maximum share of any tenth of a second for which a program of `leobench emulate` waits for a processor; more makes
+        /// the run invalid.
+        pub waited: f64 [Range::from(0.0).to(1.0)] = Self::DEFAULT.waited,
         /// Time before each event in which the driver spins instead of sleeping: a longer time is more punctual and
         /// takes more of a processor.
         pub spin: SimDuration = Self::DEFAULT.spin,
@@ -38,6 +41,7 @@ impl RealSpec {
         lateness: SimDuration::from_millis(1),
         stall: SimDuration::from_millis(20),
         busy: 0.95,
+        waited: 0.25,
         spin: SimDuration::from_micros(50),
         settle: SimDuration::from_millis(300),
     };

@@ -5,7 +5,7 @@ import { count, millis, number, plural, quantity, rate, share, unitOf } from "re
 import { table } from "report/tables";
 
 const VERDICTS = {
-  ok: ["✓", "No warnings."],
+  valid: ["✓", "No warnings."],
   warnings: ["!", "Read these warnings before the numbers."],
   invalid: ["✗", "These numbers cannot be trusted."],
 };
@@ -16,7 +16,7 @@ export function verdict(validity) {
   const reasons = validity.warnings.map((warning) => el("li", {}, inline(warning)));
   return el(
     "div",
-    { class: `verdict ${validity.verdict === "ok" ? "good" : validity.verdict === "invalid" ? "bad" : "doubt"}`, role: "status" },
+    { class: `verdict ${validity.verdict === "valid" ? "good" : validity.verdict === "invalid" ? "bad" : "doubt"}`, role: "status" },
     el("strong", {}, el("span", { class: "sign", "aria-hidden": "true" }, sign), ` ${validity.verdict}`),
     el("span", {}, text),
     reasons.length ? el("ul", {}, reasons) : null,

@@ -114,7 +114,7 @@ function navigation(parts) {
 
 /** The verdicts of several runs, together. */
 function worst(runs) {
-  const order = ["ok", "warnings", "invalid"];
+  const order = ["valid", "warnings", "invalid"];
   const all = runs.map(({ manifest }) => manifest.validity);
   const most = all.reduce((one, two) => (order.indexOf(two.verdict) > order.indexOf(one.verdict) ? two : one));
   const warnings = runs.flatMap((run) => run.manifest.validity.warnings.map((warning) => `${run.label}: ${warning}`));
