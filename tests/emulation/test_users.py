@@ -145,6 +145,31 @@ def test_a_users_flows_in_real_time(transport: str, home: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("dropped", "named"),
+    [
+        (["sys_admin"], ["SYS_ADMIN"]),
+        (["net_admin"], ["NET_ADMIN"]),
+        (["sys_admin", "net_admin"], ["SYS_ADMIN", "NET_ADMIN"]),
+    ],
+)
+def test_root_without_a_capability(dropped: list[str], named: list[str], tmp_path: Path) -> None:
+    """As in a container, whose root lacks most of them."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("only root can give up capabilities, with setpriv")
+    without = ",".join(f"-{name}" for name in dropped)
+    words = [SETPRIV, f"--inh-caps={without}", f"--bounding-set={without}", sys.executable, "-m", "leobench"]
+    ended = subprocess.run(
+        [*words, "emulate", ONE_FLOW, "--", "true"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    lacking = " and ".join(f"CAP_{name}" for name in named)
+    message = (
+        f"leobench: root lacks {lacking} here, which network namespaces need; "
+        f"in a container, start it with {' '.join(f'--cap-add {name}' for name in named)}\n"
+    )
+    assert (ended.returncode, ended.stderr) == (2, message)
+
+
+@pytest.mark.parametrize(
     ("device", "message"),
     [
         ("absent", f"does not exist; {containers.device_advice(hosts.DEVICE)}"),

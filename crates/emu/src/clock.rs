@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use leobench_base::SimTime;
+use leobench_base::{SimDuration, SimTime};
 
 /// The time since a start, by the machine's monotonic clock. Copies agree with each other.
 #[derive(Clone, Debug, Default)]
@@ -34,4 +34,10 @@ impl WallClock {
 #[expect(clippy::disallowed_methods, reason = "this is the driver that owns a clock")]
 fn instant() -> Instant {
     Instant::now()
+}
+
+/// Processor time of this thread so far.
+pub(crate) fn cpu_time() -> SimDuration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    SimDuration::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }

@@ -11,17 +11,17 @@ use leobench_sim::network::{Network, NetworkError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::budget::Budget;
-use crate::clock::WallClock;
+use crate::clock::{WallClock, cpu_time};
 use crate::device::Device;
 use crate::flows::{Ready, Woken};
 use crate::framing::{Framing, VIRTIO_HEADER};
 use crate::offload::{self, Arena};
-use crate::outlet::MODERATION;
 use crate::port::Ports;
 use crate::precedence::{Precedence, Rank};
 use crate::processors::Processors;
 use crate::spin::SpinFlow;
 use crate::verdict::Verdict;
+use crate::writer::{MODERATION, Writer};
 
 /// The longest frame of a device: a packet of any kind, with a header before it.
 const LONGEST: usize = 65_536 + VIRTIO_HEADER;
@@ -29,8 +29,6 @@ const LONGEST: usize = 65_536 + VIRTIO_HEADER;
 const BATCH: usize = 256;
 /// The driver looks around at least so often: whether it is to stop, and whether it stood still.
 const LONGEST_SLEEP: SimDuration = SimDuration::from_millis(10);
-/// Lateness is looked at in windows of this length, to tell which seconds it concerns.
-const WINDOW: SimDuration = SimDuration::from_millis(100);
 
 /// The driver is awake for nothing during one part in so many of its time at most: programs need the processor, too.
 const SPIN_SHARE: u64 = 4;
@@ -79,7 +77,7 @@ pub struct Driver {
     /// The sockets of the network's own flows, if they are on any.
     sockets: Option<Ready>,
     woken: Vec<Woken>,
-    ports: Ports,
+    writer: Writer,
     intake: Intake,
     verdict: Verdict,
     /// Whether a packet has come in.
@@ -133,9 +131,10 @@ impl Driver {
             packets: Vec::new(),
             queues: vec![Queue::default(); devices.len()],
         };
+        let writer = Writer::new(clock.clone(), ports);
         let (sockets, woken, verdict) = (None, Vec::new(), Verdict::default());
         let traffic = Arc::default();
-        Self { clock, settings, devices, sockets, woken, ports, intake, verdict, traffic }
+        Self { clock, settings, devices, sockets, woken, writer, intake, verdict, traffic }
     }
 
     /// Whether a packet has come in, for other threads.
@@ -161,7 +160,7 @@ impl Driver {
         let Until { time: end, drained } = until;
         self.clock.start();
         sharpen_timers();
-        let Self { clock, settings, devices, sockets, woken, ports, intake, verdict, traffic } =
+        let Self { clock, settings, devices, sockets, woken, writer, intake, verdict, traffic } =
             self;
         verdict.precedence = Precedence::take(Rank::Driver);
         let polled = devices.iter().map(|(_, device)| PollFd::new(device, PollFlags::IN));
@@ -170,7 +169,7 @@ impl Driver {
         let mut waiter = Waiter::new(clock.clone(), settings.spin);
         let (cpu, processors) = (cpu_time(), Processors::read());
         let begin = clock.now();
-        let (mut now, mut window) = (begin, (begin, begin + WINDOW));
+        let mut now = begin;
         // Nobody has looked at the devices yet: they are read, and what is in them came just now.
         let (mut is_first, mut was_empty) = (true, true);
         while now < end && !stop.load(Ordering::Relaxed) && !(drained && network.is_drained()) {
@@ -189,24 +188,18 @@ impl Driver {
                 wake(sockets, woken, clock, network)?;
             }
             let due = network.next_wake().unwrap_or(SimTime::MAX).min(end);
-            ports.take(network);
-            let held = ports.flush(clock, due);
+            let held = writer.pass_on(network, due);
             let until = held.unwrap_or_else(|| due.min(now + LONGEST_SLEEP));
             let waits_from = clock.now();
             was_empty = waiter.wait(until, held.is_some(), &mut polled)?;
             now = clock.now();
             // It meant to go on at `until`, or at once if that had passed.
             verdict.stalls.record(until.max(waits_from), now, &settings.budget);
-            if now >= window.1 {
-                traffic.store(verdict.frames_in > 0, Ordering::Relaxed);
-                verdict.queued.end_window(window.0, now);
-                ports.departures.lateness.end_window(window.0, now);
-                window = (now, now + WINDOW);
-            }
+            writer.balance(now, waiter.idle);
+            traffic.store(verdict.frames_in > 0, Ordering::Relaxed);
         }
         network.advance(now.min(end))?;
-        ports.take(network);
-        ports.finish(clock);
+        verdict.cpu += writer.finish(network);
         verdict.elapsed += now.saturating_since(begin);
         verdict.cpu += cpu_time().saturating_sub(cpu);
         verdict.processors += Processors::read() - processors;
@@ -216,17 +209,17 @@ impl Driver {
 
     /// Writes changes of interfaces to `news`, a line for each: the address, and `up` or `down`.
     pub fn report_interfaces(&mut self, news: File) {
-        self.ports.news = Some(news);
+        self.writer.ports().news = Some(news);
     }
 
     /// Samples of the spin bits of programs' QUIC connections, by direction and path.
     pub fn spin_flows(&self) -> Vec<SpinFlow> {
-        self.ports.spin.flows().collect()
+        self.writer.ports().spin.flows().collect()
     }
 
     /// The verdict on the run so far: traffic, timing and losses.
     pub fn verdict(&self) -> Verdict {
-        let departures = &self.ports.departures;
+        let departures = &self.writer.ports().departures;
         Verdict {
             packets_out: departures.packets,
             frames_out: departures.frames,
@@ -318,12 +311,15 @@ struct Waiter {
     credited: SimTime,
     /// For how long it was.
     spun: SimDuration,
+    /// For how long it slept or was awake for nothing, since the clock began.
+    idle: SimDuration,
 }
 
 impl Waiter {
     fn new(clock: WallClock, spin: SimDuration) -> Self {
         let credited = clock.now();
-        Self { clock, spin, credit: MOST_CREDIT, credited, spun: SimDuration::ZERO }
+        let idle = credited.saturating_since(SimTime::ZERO);
+        Self { clock, spin, credit: MOST_CREDIT, credited, spun: SimDuration::ZERO, idle }
     }
 
     /// Waits for packets until a time: asleep at first, awake at last; whether devices were seen empty. Packets that
@@ -340,7 +336,8 @@ impl Waiter {
         self.credited = now;
         if (is_held || self.credit.is_zero()) && until > now {
             nap(until.saturating_since(now).min(if is_held { MODERATION } else { self.spin }));
-            now = self.clock.now();
+            let since = std::mem::replace(&mut now, self.clock.now());
+            self.idle += now.saturating_since(since);
         }
         let (mut sleep, mut was_empty) = (SimDuration::ZERO, false);
         loop {
@@ -348,14 +345,20 @@ impl Waiter {
             let slept = !sleep.is_zero();
             let left = until.saturating_since(now);
             match poll(polled, Some(&timeout)) {
-                Ok(count) if count > 0 || left.is_zero() => return Ok(was_empty || count == 0),
+                Ok(count) if count > 0 || left.is_zero() => {
+                    if slept {
+                        self.idle += self.clock.now().saturating_since(now);
+                    }
+                    return Ok(was_empty || count == 0);
+                }
                 Ok(_) => was_empty = true,
                 Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(DriveError::Wait(error)),
             }
             let since = std::mem::replace(&mut now, self.clock.now());
+            let spun = now.saturating_since(since);
+            self.idle += spun;
             if !slept {
-                let spun = now.saturating_since(since);
                 self.credit = self.credit.saturating_sub(spun);
                 self.spun += spun;
             }
@@ -375,10 +378,4 @@ fn nap(span: SimDuration) {
 fn sharpen_timers() {
     // Where this is not allowed, wake-ups are less exact, which the verdict shows.
     _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-}
-
-/// Processor time of this thread so far.
-fn cpu_time() -> SimDuration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    SimDuration::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }

@@ -22,6 +22,7 @@ mod report;
 mod session;
 pub mod spin;
 mod verdict;
+mod writer;
 
 pub use budget::Budget;
 pub use clock::WallClock;

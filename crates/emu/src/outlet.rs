@@ -1,16 +1,14 @@
 //! Outlets, in which packets gather to be written to a device together.
 
-use leobench_base::{Packet, SimDuration, SimTime, wire};
+use std::net::SocketAddr;
+
+use leobench_base::{Packet, SimTime, wire};
 
 use crate::budget::Budget;
 use crate::clock::WallClock;
 use crate::device::Device;
 use crate::offload::merge::Frame;
 use crate::verdict::Lateness;
-
-/// A device is written to once in this time at most. Packets that are due meanwhile wait for each other, as in a network card that
-/// moderates its interrupts; one that comes alone goes at once.
-pub(crate) const MODERATION: SimDuration = SimDuration::from_micros(50);
 
 /// Totals of the packets that left by the devices.
 #[derive(Clone, Debug, Default)]
@@ -23,11 +21,26 @@ pub(crate) struct Departures {
     pub(crate) lateness: Lateness,
 }
 
-/// A frame that waits.
+/// A packet that waits.
 #[derive(Debug)]
 struct Waiting {
-    frame: Frame,
+    due: SimTime,
+    packet: Packet,
     /// Whether the host may refuse it: it has lost the address.
+    is_excused: bool,
+}
+
+impl Waiting {
+    /// The connection that it belongs to.
+    fn flow(&self) -> (SocketAddr, SocketAddr) {
+        (self.packet.meta.source, self.packet.meta.destination)
+    }
+}
+
+/// A frame, whose packets the host may refuse or not.
+#[derive(Debug)]
+struct Ready {
+    frame: Frame,
     is_excused: bool,
 }
 
@@ -36,58 +49,40 @@ struct Waiting {
 pub(crate) struct Outlet {
     device: Device,
     budget: Budget,
-    /// The frames that wait, one behind the other.
+    waiting: Vec<Waiting>,
+    /// The order in which they leave.
+    order: Vec<usize>,
+    /// The frames that they become, one behind the other.
     bytes: Vec<u8>,
-    frames: Vec<Waiting>,
+    frames: Vec<Ready>,
     /// When each of their packets was due.
     due: Vec<SimTime>,
     packet: Vec<u8>,
-    /// From when on it may be written to.
-    open_from: SimTime,
 }
 
 impl Outlet {
     pub(crate) fn new(device: Device, budget: Budget) -> Self {
-        let (bytes, frames, due, packet) = Default::default();
-        Self { device, budget, bytes, frames, due, packet, open_from: SimTime::ZERO }
+        let (waiting, order, bytes, frames, due, packet) = Default::default();
+        Self { device, budget, waiting, order, bytes, frames, due, packet }
     }
 
-    /// Takes a packet that is due at `now`; whether it is one. The host may refuse one that `is_excused`.
-    pub(crate) fn push(&mut self, now: SimTime, packet: &Packet, is_excused: bool) -> bool {
-        self.packet.clear();
-        if wire::write(packet, &mut self.packet).is_err() {
-            return false;
-        }
-        let framing = self.device.framing();
-        let last = self.frames.last_mut().filter(|last| last.is_excused == is_excused);
-        let joins =
-            last.is_some_and(|last| last.frame.join(&mut self.bytes, &self.packet, framing));
-        if !joins {
-            let frame = Frame::open(&mut self.bytes, &self.packet, framing);
-            self.frames.push(Waiting { frame, is_excused });
-        }
-        self.due.push(now);
-        true
+    /// Takes a packet that is due at a time. The host may refuse one that `is_excused`.
+    pub(crate) fn push(&mut self, due: SimTime, packet: Packet, is_excused: bool) {
+        self.waiting.push(Waiting { due, packet, is_excused });
     }
 
-    /// When it may be written to next, if packets wait, or something that happens at `next` may add one before.
-    pub(crate) fn gathers_until(&self, next: SimTime) -> Option<SimTime> {
-        (!self.frames.is_empty() || next < self.open_from).then_some(self.open_from)
+    /// Whether nothing waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
     }
 
-    /// Writes what waits to the device, if it may be written to.
-    pub(crate) fn flush(&mut self, clock: &WallClock, departures: &mut Departures) {
-        if !self.frames.is_empty() && self.open_from <= clock.now() {
-            self.write(clock, departures);
-        }
-    }
-
-    /// Writes what waits to the device at once.
+    /// Writes what waits to the device.
     pub(crate) fn write(&mut self, clock: &WallClock, departures: &mut Departures) {
+        self.frame(departures);
         let mut due = self.due.drain(..);
         let ends = self.frames.iter().skip(1).map(|next| next.frame.begin());
         let ends = ends.chain([self.bytes.len()]);
-        for (Waiting { frame, is_excused }, end) in self.frames.iter().zip(ends) {
+        for (Ready { frame, is_excused }, end) in self.frames.iter().zip(ends) {
             let is_taken = self.device.write(&self.bytes[frame.begin()..end]);
             let now = clock.now();
             let packets = frame.packets();
@@ -104,6 +99,78 @@ impl Outlet {
         drop(due);
         self.frames.clear();
         self.bytes.clear();
-        self.open_from = clock.now() + MODERATION;
+    }
+
+    /// Makes frames of the packets that wait. Those of a connection go one behind the other, so that they can become one: what
+    /// different connections send at nearly the same time has no order.
+    fn frame(&mut self, departures: &mut Departures) {
+        self.order.clear();
+        self.order.extend(0..self.waiting.len());
+        if !self.waiting.is_sorted_by_key(Waiting::flow) {
+            let waiting = &self.waiting;
+            self.order.sort_unstable_by_key(|number| (waiting[*number].flow(), *number));
+        }
+        let framing = self.device.framing();
+        for number in &self.order {
+            let Waiting { due, packet, is_excused } = &self.waiting[*number];
+            self.packet.clear();
+            if wire::write(packet, &mut self.packet).is_err() {
+                departures.refused += u64::from(!is_excused);
+                continue;
+            }
+            let last = self.frames.last_mut().filter(|last| last.is_excused == *is_excused);
+            let joins =
+                last.is_some_and(|last| last.frame.join(&mut self.bytes, &self.packet, framing));
+            if !joins {
+                let frame = Frame::open(&mut self.bytes, &self.packet, framing);
+                self.frames.push(Ready { frame, is_excused: *is_excused });
+            }
+            self.due.push(*due);
+        }
+        self.waiting.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixDatagram;
+
+    use bytes::Bytes;
+    use etherparse::PacketBuilder;
+
+    use super::*;
+    use crate::framing::{Framing, VIRTIO_HEADER};
+
+    /// A datagram of 100 bytes from a port, with a number in its content.
+    fn packet(port: u16, number: u8) -> Packet {
+        let mut bytes = Vec::new();
+        let builder = PacketBuilder::ipv4([172, 16, 0, 1], [172, 16, 0, 2], 64);
+        builder.udp(port, 9).write_to_vec(&mut bytes, &[number; 100]).unwrap();
+        wire::parse(Bytes::from(bytes), 0, SimTime::ZERO).unwrap()
+    }
+
+    #[test]
+    fn packets_of_a_connection_become_one_frame_between_others() {
+        let (inside, outside) = UnixDatagram::pair().unwrap();
+        let device = Device::new(OwnedFd::from(inside), Framing::Virtio { datagrams: true });
+        let mut outlet = Outlet::new(device, Budget::default());
+        for number in 0..4 {
+            for port in [2, 1, 3] {
+                outlet.push(SimTime::ZERO, packet(port, number), false);
+            }
+        }
+        let mut departures = Departures::default();
+        outlet.write(&WallClock::new(), &mut departures);
+        assert!(outlet.is_empty());
+        assert_eq!((departures.packets, departures.frames, departures.refused), (12, 3, 0));
+        for port in 1..=3 {
+            let mut frame = [0; 1_000];
+            let size = outside.recv(&mut frame).unwrap();
+            let packet = &frame[VIRTIO_HEADER..size];
+            assert_eq!(u16::from_be_bytes([packet[20], packet[21]]), port);
+            let contents: Vec<u8> = packet[28..].iter().step_by(100).copied().collect();
+            assert_eq!(contents, [0, 1, 2, 3]);
+        }
     }
 }

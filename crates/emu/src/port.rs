@@ -5,7 +5,7 @@ use std::io::Write;
 use std::net::IpAddr;
 
 use leobench_base::{Body, Packet, PortId, Protocol, SimTime, wire};
-use leobench_sim::network::{Egress, Network};
+use leobench_sim::network::Egress;
 
 use crate::budget::Budget;
 use crate::clock::WallClock;
@@ -24,8 +24,8 @@ pub struct Ports {
     pub(crate) spin: SpinObserver,
     /// The pipe for changes of interfaces.
     pub(crate) news: Option<File>,
-    /// The events that were taken from the network last.
-    taken: Vec<Egress>,
+    /// The outlets in which packets wait.
+    filled: Vec<usize>,
 }
 
 /// The devices of a host, by the addresses of its interfaces.
@@ -51,35 +51,37 @@ impl Ports {
         PortId::from(self.hosts.len() - 1)
     }
 
-    /// Takes what has left the network since the last call.
-    pub(crate) fn take(&mut self, network: &mut Network) {
-        let mut taken = std::mem::take(&mut self.taken);
-        network.take_egress(&mut taken);
-        for event in taken.drain(..) {
+    /// Takes what has left the network.
+    pub(crate) fn take(&mut self, events: &mut Vec<Egress>) {
+        for event in events.drain(..) {
             match event {
-                Egress::Packet { at, port, packet } => self.push(at, port, &packet),
+                Egress::Packet { at, port, packet } => self.push(at, port, packet),
                 Egress::Interface { port, address, up } => self.on_interface(port, address, up),
             }
         }
-        self.taken = taken;
     }
 
     /// Lets a packet wait at its outlet that is due at `at`.
-    fn push(&mut self, at: SimTime, port: PortId, packet: &Packet) {
-        let to = packet.meta.destination.ip();
-        let host = &self.hosts[port.index()];
-        let device = host.devices.iter().find(|(address, _)| *address == to);
-        let device = device.or(host.devices.first());
-        let is_gone = host.gone.contains(&to);
-        let is_taken =
-            device.is_some_and(|(_, outlet)| self.outlets[*outlet].push(at, packet, is_gone));
-        self.departures.refused += u64::from(!is_taken && !is_gone);
-        if let Packet { meta, body: Body::Raw(raw) } = packet
+    fn push(&mut self, at: SimTime, port: PortId, packet: Packet) {
+        if let Packet { meta, body: Body::Raw(raw) } = &packet
             && meta.protocol == Protocol::Udp
             && let Some(payload) = wire::udp_payload(raw)
         {
             self.spin.observe(at, meta.source, meta.destination, payload);
         }
+        let to = packet.meta.destination.ip();
+        let host = &self.hosts[port.index()];
+        let device = host.devices.iter().find(|(address, _)| *address == to);
+        let is_gone = host.gone.contains(&to);
+        let Some((_, number)) = device.or(host.devices.first()) else {
+            self.departures.refused += u64::from(!is_gone);
+            return;
+        };
+        let outlet = &mut self.outlets[*number];
+        if outlet.is_empty() {
+            self.filled.push(*number);
+        }
+        outlet.push(at, packet, is_gone);
     }
 
     /// Notes that an interface can be used or not any more, and passes the news on.
@@ -96,19 +98,15 @@ impl Ports {
         }
     }
 
-    /// Writes packets that are due to the devices that may be written to. Returns until when packets gather, if they do: some
-    /// wait already, or something happens at `next` while a device may not be written to.
-    pub(crate) fn flush(&mut self, clock: &WallClock, next: SimTime) -> Option<SimTime> {
-        for outlet in &mut self.outlets {
-            outlet.flush(clock, &mut self.departures);
-        }
-        self.outlets.iter().filter_map(|outlet| outlet.gathers_until(next)).min()
+    /// Whether packets wait.
+    pub(crate) fn has_some(&self) -> bool {
+        !self.filled.is_empty()
     }
 
-    /// Writes all packets that are due.
-    pub(crate) fn finish(&mut self, clock: &WallClock) {
-        for outlet in &mut self.outlets {
-            outlet.write(clock, &mut self.departures);
+    /// Writes all packets that wait.
+    pub(crate) fn write(&mut self, clock: &WallClock) {
+        for number in self.filled.drain(..) {
+            self.outlets[number].write(clock, &mut self.departures);
         }
     }
 }

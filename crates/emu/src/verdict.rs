@@ -9,6 +9,9 @@ use crate::precedence::Precedence;
 use crate::processors::Processors;
 use crate::programs::{Kind, SocketOverrun, Waits};
 
+/// Lateness is looked at in windows of this length, to tell which seconds it concerns.
+const WINDOW: SimDuration = SimDuration::from_millis(100);
+
 /// When packets left, against when they were due; or when frames were read, against when they may have come.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness {
@@ -16,10 +19,18 @@ pub struct Lateness {
     pub histogram: LogHistogram,
     /// Packets later than the budget allows 99 of 100 to be.
     pub over_budget: u64,
-    /// Packets in this window, and those of them that are over the budget.
-    window: (u64, u64),
-    /// Windows in which more than one packet in 100 was over the budget.
-    pub seconds: Intervals,
+    window: Window,
+    /// Windows in which more than one packet in 100 was over the budget, before this one.
+    before: Intervals,
+}
+
+/// The packets of a tenth of a second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    from: SimTime,
+    to: SimTime,
+    count: u64,
+    over: u64,
 }
 
 impl Lateness {
@@ -30,15 +41,23 @@ impl Lateness {
         let is_over = u64::from(late > budget.lateness);
         self.histogram.record(late.as_nanos());
         self.over_budget += is_over;
-        self.window = (self.window.0 + 1, self.window.1 + is_over);
+        if now >= self.window.from + WINDOW {
+            self.before = self.seconds();
+            self.window = Window { from: due, ..Window::default() };
+        }
+        self.window.to = now;
+        self.window.count += 1;
+        self.window.over += is_over;
     }
 
-    /// Ends a window.
-    pub(crate) fn end_window(&mut self, from: SimTime, to: SimTime) {
-        let (count, over) = std::mem::take(&mut self.window);
+    /// Windows in which more than one packet in 100 was over the budget.
+    fn seconds(&self) -> Intervals {
+        let Window { from, to, count, over } = self.window;
+        let mut seconds = self.before.clone();
         if 100 * over > count {
-            self.seconds.add(from, to);
+            seconds.add(from, to);
         }
+        seconds
     }
 
     /// The lateness that 99 of 100 packets do not exceed, if it is over the budget.
@@ -190,7 +209,7 @@ impl Verdict {
         invalid.extend(&self.stalls.seconds);
         for lateness in [&self.lateness, &self.queued] {
             if lateness.p99_over(budget).is_some() {
-                invalid.extend(&lateness.seconds);
+                invalid.extend(&lateness.seconds());
             }
         }
         invalid
@@ -286,9 +305,8 @@ mod tests {
                 let nanos = if number < 98 { 20_000 } else { millis * 1_000_000 };
                 verdict.queued.record(SimTime::ZERO, SimTime::from_nanos(nanos), &budget);
             }
-            verdict.queued.end_window(SimTime::ZERO, SimTime::from_nanos(100_000_000));
             let seconds = verdict.invalid_seconds(&budget).seconds();
-            assert_eq!(seconds, if millis > 1 { vec![[0.0, 0.1]] } else { vec![] });
+            assert_eq!(seconds, if millis > 1 { vec![[0.0, 0.004]] } else { vec![] });
             verdict.doubts(&budget)
         };
         assert_eq!(waited(0), Vec::<String>::new());
@@ -308,7 +326,7 @@ mod tests {
         };
         let overruns = vec![overrun(Some("172.16.0.2:7000"), Some("sink")), overrun(None, None)];
         let losses = Losses { ring: 0, sockets: 24 };
-        let verdict = Verdict { overruns, losses, ..Verdict::default() };
+        let verdict = Verdict { losses, overruns, ..Verdict::default() };
         assert_eq!(verdict.doubts(&Budget::default()), Vec::<String>::new());
         assert_eq!(
             verdict.warnings(),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # More than that, and their devices are more than a process may open.
 _MOST_HOSTS = 200
+# `linux/capability.h`: what root needs for namespaces and mounts, and for devices.
+_CAPABILITIES = {"CAP_SYS_ADMIN": 21, "CAP_NET_ADMIN": 12}
 
 
 def checked(scenario: Scenario, programs: Sequence[Program]) -> list[Program]:
@@ -94,8 +96,21 @@ def check_machine() -> None:
     fault = hosts.device_fault()
     if fault is not None:
         raise InputError(f"{hosts.DEVICE}: {fault}")
+    if os.geteuid() == 0 and (lacking := _lacking_capabilities()):
+        options = " ".join(f"--cap-add {name.removeprefix('CAP_')}" for name in lacking)
+        raise InputError(
+            f"root lacks {' and '.join(lacking)} here, which network namespaces need; "
+            f"in a container, start it with {options}"
+        )
     if os.geteuid() != 0 and not _has_user_namespaces():
         raise InputError("this kernel only lets root create network namespaces; run as root")
+
+
+def _lacking_capabilities() -> list[str]:
+    """The capabilities that this process needs to make hosts as root, and does not have."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    held = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:"))
+    return [name for name, bit in _CAPABILITIES.items() if not held >> bit & 1]
 
 
 def _has_user_namespaces() -> bool:

@@ -26,7 +26,7 @@ impl Processes {
     }
 
     /// Appends the readings of all threads of a process. Nothing of one that has just ended.
-    pub(super) fn read(&self, process: u32, readings: &mut Vec<Reading>) {
+    pub(super) fn read(process: u32, readings: &mut Vec<Reading>) {
         // A stop is that of a whole process; to ask each thread would take twice as long.
         let is_stopped = state(process).is_some_and(|state| matches!(state, b'T' | b't'));
         for thread in numbers(format!("/proc/{process}/task").into()) {
@@ -102,7 +102,7 @@ mod tests {
         // The kernel counts what a thread ran when it stops running.
         for _ in 0..1_000_000 {
             readings.clear();
-            processes.read(child.id(), &mut readings);
+            Processes::read(child.id(), &mut readings);
             if readings[0].ran > 0 {
                 break;
             }
@@ -115,7 +115,7 @@ mod tests {
         assert!(readings[0].ran > 0 && readings[0].slices > 0);
         assert!(!readings[0].is_stopped);
         readings.clear();
-        processes.read(child.id(), &mut readings);
+        Processes::read(child.id(), &mut readings);
         assert_eq!(readings, []);
     }
 
@@ -125,7 +125,7 @@ mod tests {
         kill_process(Pid::from_child(&child), Signal::STOP).unwrap();
         let stops = (0..1_000_000).any(|_| state(child.id()) == Some(b'T'));
         let mut readings = Vec::new();
-        Processes::new().read(child.id(), &mut readings);
+        Processes::read(child.id(), &mut readings);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(stops);

@@ -128,7 +128,7 @@ impl Work {
         let mut readings = Vec::with_capacity(self.readings + 16);
         let processes: Vec<_> = self.processes.all().collect();
         for process in &processes {
-            self.processes.read(*process, &mut readings);
+            Processes::read(*process, &mut readings);
         }
         self.quotas.read(processes.into_iter(), &mut readings);
         self.readings = readings.len();

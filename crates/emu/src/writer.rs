@@ -1,0 +1,311 @@
+//! Writing of packets that leave the network: by the driver, or by a thread beside it.
+//!
+//! To write to a device is to run the receiving half of a host's kernel, which takes longer than all else that is done for a packet.
+//! While one processor can do everything, the driver writes by itself, as nothing is more punctual. Beyond that, it hands what
+//! has left the network over to a thread, and goes on reading and driving the network on another processor.
+//!
+//! Either way, packets that are due within [`MODERATION`] leave together, as in a network card that moderates its interrupts; one
+//! that comes alone leaves at once. The time counts for all devices together: with many of them, there would always be one to
+//! write to otherwise, and the driver would have a round of its own for each packet.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use leobench_base::{SimDuration, SimTime};
+use leobench_sim::network::{Egress, Network};
+
+use crate::clock::{WallClock, cpu_time};
+use crate::port::Ports;
+use crate::precedence::{Precedence, Rank};
+
+/// Devices are written to once in this time at most.
+pub(crate) const MODERATION: SimDuration = SimDuration::from_micros(50);
+/// The load is looked at so often.
+const LOOK_EVERY: SimDuration = SimDuration::from_millis(2);
+/// The parts of its time for which the driver has to work before another thread writes, and below which it writes again by itself.
+const BUSY: f64 = 0.6;
+const QUIET: f64 = 0.4;
+
+/// The writer of packets.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    clock: WallClock,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<SimDuration>>,
+    /// Whether there is a second processor for the thread.
+    may_share: bool,
+    /// Whether the thread writes.
+    is_shared: bool,
+    /// The events taken from the network last.
+    taken: Vec<Egress>,
+    /// From when on devices may be written to.
+    open_from: SimTime,
+    looked_at: SimTime,
+    /// What the driver and the thread had worked then.
+    worked: SimDuration,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Locked by the thread while it writes, otherwise by the driver.
+    ports: Mutex<Ports>,
+    inbox: Mutex<Inbox>,
+    filled: Condvar,
+    /// Nanoseconds for which the thread has worked.
+    worked: AtomicU64,
+}
+
+/// What the driver has handed over.
+#[derive(Debug, Default)]
+struct Inbox {
+    events: Vec<Egress>,
+    /// Whether the thread has written everything and waits.
+    is_idle: bool,
+    is_over: bool,
+}
+
+impl Writer {
+    pub(crate) fn new(clock: WallClock, ports: Ports) -> Self {
+        let shared = Shared {
+            ports: Mutex::new(ports),
+            inbox: Mutex::default(),
+            filled: Condvar::new(),
+            worked: AtomicU64::new(0),
+        };
+        let may_share = thread::available_parallelism().is_ok_and(|count| count.get() > 1);
+        Self {
+            clock,
+            shared: Arc::new(shared),
+            thread: None,
+            may_share,
+            is_shared: false,
+            taken: Vec::new(),
+            open_from: SimTime::ZERO,
+            looked_at: SimTime::ZERO,
+            worked: SimDuration::ZERO,
+        }
+    }
+
+    /// The ports, once the thread has written what it was handed.
+    pub(crate) fn ports(&self) -> MutexGuard<'_, Ports> {
+        locked(&self.shared.ports)
+    }
+
+    /// Takes what has left the network, and writes it or lets it be written. Returns until when packets gather, if they do: some
+    /// wait already, or something happens at `next` before devices may be written to.
+    pub(crate) fn pass_on(&mut self, network: &mut Network, next: SimTime) -> Option<SimTime> {
+        network.take_egress(&mut self.taken);
+        self.pass(next)
+    }
+
+    fn pass(&mut self, next: SimTime) -> Option<SimTime> {
+        if self.is_shared {
+            if !self.taken.is_empty() {
+                self.hand_over();
+            }
+            // What comes meanwhile gathers, too: else each packet from a host would wake the driver.
+            return Some(self.clock.now() + MODERATION);
+        }
+        let mut ports = locked(&self.shared.ports);
+        ports.take(&mut self.taken);
+        if ports.has_some() && self.open_from <= self.clock.now() {
+            ports.write(&self.clock);
+            self.open_from = self.clock.now() + MODERATION;
+        }
+        (ports.has_some() || next < self.open_from).then_some(self.open_from)
+    }
+
+    /// Decides who writes, by how much of the time until `now` the driver was idle in all.
+    pub(crate) fn balance(&mut self, now: SimTime, idle: SimDuration) {
+        let passed = now.saturating_since(self.looked_at);
+        if !self.may_share || passed < LOOK_EVERY {
+            return;
+        }
+        let own = now.saturating_since(SimTime::ZERO).saturating_sub(idle);
+        let others = SimDuration::from_nanos(self.shared.worked.load(Ordering::Relaxed));
+        let worked = own + others;
+        let load = worked.saturating_sub(self.worked).as_secs_f64() / passed.as_secs_f64();
+        (self.looked_at, self.worked) = (now, worked);
+        if !self.is_shared && load > BUSY {
+            self.is_shared = self.start();
+        } else if self.is_shared && load < QUIET {
+            // What it was handed first has to leave first.
+            let inbox = locked(&self.shared.inbox);
+            self.is_shared = !(inbox.is_idle && inbox.events.is_empty());
+        }
+    }
+
+    /// Writes everything, and ends the thread. Returns the processor time that it took.
+    pub(crate) fn finish(&mut self, network: &mut Network) -> SimDuration {
+        network.take_egress(&mut self.taken);
+        self.write_all()
+    }
+
+    fn write_all(&mut self) -> SimDuration {
+        let cpu = self.end();
+        let mut ports = locked(&self.shared.ports);
+        ports.take(&mut self.taken);
+        ports.write(&self.clock);
+        cpu
+    }
+
+    /// Ends the thread once it has written what it was handed. Returns the processor time that it took.
+    fn end(&mut self) -> SimDuration {
+        locked(&self.shared.inbox).is_over = true;
+        self.shared.filled.notify_one();
+        self.is_shared = false;
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+
+    fn hand_over(&mut self) {
+        let mut inbox = locked(&self.shared.inbox);
+        inbox.events.append(&mut self.taken);
+        if std::mem::take(&mut inbox.is_idle) {
+            drop(inbox);
+            self.shared.filled.notify_one();
+        }
+    }
+
+    /// Starts the thread unless it runs. Returns whether it does; without it, the driver goes on writing by itself.
+    fn start(&mut self) -> bool {
+        if self.thread.is_none() {
+            let (shared, clock) = (Arc::clone(&self.shared), self.clock.clone());
+            let work = move || shared.run(&clock);
+            self.thread = thread::Builder::new().name("writer".into()).spawn(work).ok();
+        }
+        self.thread.is_some()
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Shared {
+    /// The work of the thread: the processor time that it took.
+    fn run(&self, clock: &WallClock) -> SimDuration {
+        Precedence::take(Rank::Driver);
+        let mut events = Vec::new();
+        loop {
+            let mut inbox = locked(&self.inbox);
+            while inbox.events.is_empty() {
+                if inbox.is_over {
+                    return cpu_time();
+                }
+                inbox.is_idle = true;
+                inbox = self.filled.wait(inbox).unwrap_or_else(PoisonError::into_inner);
+            }
+            inbox.is_idle = false;
+            std::mem::swap(&mut events, &mut inbox.events);
+            drop(inbox);
+            let begin = clock.now();
+            let mut ports = locked(&self.ports);
+            ports.take(&mut events);
+            ports.write(clock);
+            drop(ports);
+            let took = clock.now().saturating_since(begin);
+            self.worked.fetch_add(took.as_nanos(), Ordering::Relaxed);
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{Read, Seek};
+
+    use bytes::Bytes;
+    use etherparse::PacketBuilder;
+    use leobench_base::{PortId, wire};
+    use rustix::fs::{MemfdFlags, memfd_create};
+
+    use super::*;
+    use crate::budget::Budget;
+    use crate::device::Device;
+    use crate::framing::Framing;
+
+    /// Bytes of a packet whose content is a number.
+    const SIZE: usize = 32;
+
+    fn packet(number: u32) -> Egress {
+        let mut bytes = Vec::new();
+        let builder = PacketBuilder::ipv4([172, 16, 0, 1], [172, 16, 0, 2], 64).udp(1, 2);
+        builder.write_to_vec(&mut bytes, &number.to_be_bytes()).unwrap();
+        let (at, port) = (SimTime::ZERO, PortId::from(0));
+        Egress::Packet { at, port, packet: wire::parse(Bytes::from(bytes), 0, at).unwrap() }
+    }
+
+    fn writer() -> (Writer, File) {
+        let file = File::from(memfd_create("written", MemfdFlags::CLOEXEC).unwrap());
+        let device = Device::new(file.try_clone().unwrap().into(), Framing::Bare);
+        let mut ports = Ports::default();
+        ports.open(vec![(vec!["172.16.0.2".parse().unwrap()], device)], Budget::default());
+        let clock = WallClock::new();
+        clock.start();
+        let mut writer = Writer::new(clock, ports);
+        writer.may_share = true;
+        (writer, file)
+    }
+
+    fn at(millis: u64) -> SimTime {
+        SimTime::from_nanos(millis * 1_000_000)
+    }
+
+    /// Whoever writes, the packets keep their order, and none is lost.
+    #[test]
+    fn packets_keep_their_order_when_another_thread_takes_over() {
+        let (mut writer, mut file) = writer();
+        let mut now = SimTime::ZERO;
+        for number in 0..20_000 {
+            writer.taken.push(packet(number));
+            writer.pass(SimTime::MAX);
+            if number % 2_000 == 0 {
+                writer.is_shared = writer.start();
+            }
+            if number % 2_000 == 1_000 {
+                while !locked(&writer.shared.inbox).is_idle {
+                    thread::yield_now();
+                }
+                // Idle for so long that what the thread has worked does not count.
+                now += SimDuration::from_millis(1_000_000);
+                writer.balance(now, now.saturating_since(SimTime::ZERO));
+                assert!(!writer.is_shared);
+            }
+        }
+        assert!(writer.thread.is_some());
+        writer.write_all();
+        assert_eq!(writer.ports().departures.packets, 20_000);
+        let mut written = Vec::new();
+        file.rewind().unwrap();
+        file.read_to_end(&mut written).unwrap();
+        let numbers = written.chunks(SIZE).map(|packet| packet[SIZE - 4..].try_into().unwrap());
+        assert!(numbers.map(u32::from_be_bytes).eq(0..20_000));
+    }
+
+    #[test]
+    fn a_driver_that_is_busy_lets_another_thread_write() {
+        let (mut writer, _) = writer();
+        writer.balance(at(2), SimDuration::from_millis(1));
+        assert!(!writer.is_shared, "half of the time");
+        writer.balance(at(4), SimDuration::from_millis(1));
+        assert!(writer.is_shared, "all of it");
+        // Too early to tell.
+        writer.balance(at(5), SimDuration::from_millis(2));
+        assert!(writer.is_shared);
+    }
+
+    #[test]
+    fn without_a_second_processor_the_driver_writes() {
+        let (mut writer, _) = writer();
+        writer.may_share = false;
+        writer.balance(at(4), SimDuration::ZERO);
+        assert!(!writer.is_shared && writer.thread.is_none());
+    }
+}
