@@ -33,24 +33,19 @@ from leobench.scenario import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SCENARIO = """\
+HEAD = """\
 name = "benchmark"
 duration = "1 h"
+"""
+LINK = """\
+[nodes.client{number}]
+[nodes.server{number}]
 
-[nodes.client]
-[nodes.server]
-
-[links.path]
-between = ["client", "server"]
+[links.path{number}]
+between = ["client{number}", "server{number}"]
 rate = "{rate}"
 delay = "{delay}"
 queue = {{ kind = "fifo", limit = "{limit}" }}
-
-[flows.main]
-transport = {{ kind = "udp" }}
-from = "client"
-to = "server"
-source = {{ kind = "cbr", rate = "1 Mbps", size = "1000 B" }}
 """
 FASTEST = {"rate": "10 Gbps", "delay": "100 us", "limit": "10000 packets"}
 DATAGRAMS = Path(__file__).with_name("datagrams.py")
@@ -104,13 +99,20 @@ class Load:
         name: Its name.
         programs: By the folder that they write to and the seconds.
         read: Reads the programs' results, by the folder and the seconds.
-        link: The link's properties.
+        link: The properties of each link.
+        links: How many links there are, each between two hosts of its own.
     """
 
     name: str
     programs: Callable[[Path, int], list[Program]]
     read: Callable[[Path, int], dict[str, float]]
     link: dict[str, str]
+    links: int = 1
+
+    def scenario(self) -> str:
+        """The text of the scenario."""
+        numbers = range(self.links) if self.links > 1 else [""]
+        return HEAD + "".join(LINK.format(number=number, **self.link) for number in numbers)
 
 
 def by_iperf(name: str, options: str, **link: str) -> Load:
@@ -154,21 +156,56 @@ def by_datagrams(rate: int) -> Load:
     return Load(f"UDP GSO {rate / 1e3:g} Gbit/s", programs, read, FASTEST)
 
 
+def by_links(count: int, rate: str, **link: str) -> Load:
+    """As many links, each with iperf3 over TCP."""
+
+    def programs(folder: Path, seconds: int) -> list[Program]:
+        servers = [
+            Program(f"server{number}", ("iperf3", "--server", "--one-off", "--logfile", "/dev/null"))
+            for number in range(count)
+        ]
+        # The last one is the main program, which starts later than the others and has to end last.
+        waits = [*["0.5"] * (count - 1), "0.4"]
+        clients = [
+            Program(
+                f"client{number}",
+                ("sh", "-c", f"sleep {wait}; exec iperf3 --client server{number} --json -C cubic --time {seconds}"
+                 f" --logfile {shlex.quote(str(folder))}/iperf{number}"),
+            )
+            for number, wait in enumerate(waits)
+        ]  # fmt: skip
+        return [*servers, *clients]
+
+    def read(folder: Path, _: int) -> dict[str, float]:
+        files = [folder / f"iperf{number}" for number in range(count)]
+        ends = [json.loads(file.read_text(encoding="utf-8"))["end"] for file in files]
+        total = sum(end["sum_received"]["bits_per_second"] for end in ends)
+        seconds = max(end["sum_received"]["seconds"] for end in ends)
+        cpu = [end["cpu_utilization_percent"] for end in ends]
+        programs = sum(each["host_total"] + each["remote_total"] for each in cpu)
+        return {"Mbit/s": total / 1e6, "lost %": 0.0, "programs %": programs, "seconds": seconds}
+
+    return Load(f"{count} x {rate}", programs, read, {"rate": rate, **link}, count)
+
+
 LOADS = [
     by_iperf("TCP", "-C cubic"),
     by_iperf("TCP at 1.4 Gbit/s", "-C cubic", rate="1.4 Gbps", delay="1 ms", limit="1000 packets"),
     by_iperf("TCP at 4 Gbit/s", "-C cubic", rate="4 Gbps", delay="1 ms", limit="3000 packets"),
     by_iperf("UDP 1 Gbit/s", "-u -w 4M -l 1400 -b 1G"),
     by_datagrams(1_000),
+    by_datagrams(1_500),
     by_datagrams(2_000),
+    by_links(20, "20 Mbps", delay="10 ms", limit="100 packets"),
+    by_links(20, "50 Mbps", delay="10 ms", limit="100 packets"),
 ]
 
 
 def run(folder: Path, engine: type, load_: Load, programs: list[Program]) -> dict[str, Any]:
     """Runs programs over the link or the relay: the verdict."""
     path = folder / "scenario.toml"
-    path.write_text(SCENARIO.format(**load_.link), encoding="utf-8")
-    scenario = load(path, None, {})
+    path.write_text(load_.scenario(), encoding="utf-8")
+    scenario = load(path, None, {}, flows="unused")
     kept = _core.Emulation, hosts.OFFLOADS
     _core.Emulation = engine  # type: ignore[misc,assignment]
     hosts.OFFLOADS = hosts.Offloads.NONE if engine is Relay else hosts.OFFLOADS
@@ -198,6 +235,7 @@ def measure(engine: type, load_: Load, seconds: int) -> dict[str, float]:
         "queue": verdict.get("device_queue_peak", float("nan")),
         "wait ms": (verdict.get("device_wait_ms") or {"p99": float("nan")})["p99"],
         "late ms": (verdict.get("lateness_ms") or {"p99": float("nan")})["p99"],
+        "waited %": verdict.get("programs_waited", float("nan")) * 100,
         "valid": float(verdict.get("verdict") == "valid") if engine is not Relay else float("nan"),
     }
 

@@ -21,7 +21,7 @@ use crate::precedence::{Precedence, Rank};
 use crate::processors::Processors;
 use crate::spin::SpinFlow;
 use crate::verdict::Verdict;
-use crate::writer::{MODERATION, Writer};
+use crate::writer::Writer;
 
 /// The longest frame of a device: a packet of any kind, with a header before it.
 const LONGEST: usize = 65_536 + VIRTIO_HEADER;
@@ -335,7 +335,8 @@ impl Waiter {
         self.credit = self.credit.min(MOST_CREDIT);
         self.credited = now;
         if (is_held || self.credit.is_zero()) && until > now {
-            nap(until.saturating_since(now).min(if is_held { MODERATION } else { self.spin }));
+            let span = until.saturating_since(now);
+            nap(if is_held { span } else { span.min(self.spin) });
             let since = std::mem::replace(&mut now, self.clock.now());
             self.idle += now.saturating_since(since);
         }

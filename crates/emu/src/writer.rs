@@ -1,12 +1,11 @@
 //! Writing of packets that leave the network: by the driver, or by a thread beside it.
 //!
-//! To write to a device is to run the receiving half of a host's kernel, which takes longer than all else that is done for a packet.
-//! While one processor can do everything, the driver writes by itself, as nothing is more punctual. Beyond that, it hands what
-//! has left the network over to a thread, and goes on reading and driving the network on another processor.
-//!
-//! Either way, packets that are due within [`MODERATION`] leave together, as in a network card that moderates its interrupts; one
-//! that comes alone leaves at once. The time counts for all devices together: with many of them, there would always be one to
-//! write to otherwise, and the driver would have a round of its own for each packet.
+//! To write to a device is to run the receiving half of a host's kernel, and to wake its program, which takes longer than all else that is
+//! done for a packet. Packets that are due within a short time leave together, as in a network card that moderates its
+//! interrupts; one that comes alone leaves at once. The time counts for all devices together: with many of them, there would always be one to write
+//! to otherwise, and the driver would have a round of its own for each packet. It is longer, and what hosts send gathers too, while the
+//! driver is busy ([`Pace`]). Where that is not enough, it hands what has left the network over to a thread, and goes on reading and driving
+//! the network on another processor.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,13 +18,35 @@ use crate::clock::{WallClock, cpu_time};
 use crate::port::Ports;
 use crate::precedence::{Precedence, Rank};
 
-/// Devices are written to once in this time at most.
-pub(crate) const MODERATION: SimDuration = SimDuration::from_micros(50);
+/// For how long packets gather, usually and while the driver is busy.
+const MODERATION: SimDuration = SimDuration::from_micros(50);
+const LONG_MODERATION: SimDuration = SimDuration::from_micros(150);
 /// The load is looked at so often.
-const LOOK_EVERY: SimDuration = SimDuration::from_millis(2);
-/// The parts of its time for which the driver has to work before another thread writes, and below which it writes again by itself.
-const BUSY: f64 = 0.6;
-const QUIET: f64 = 0.4;
+const LOOK_EVERY: SimDuration = SimDuration::from_millis(10);
+
+/// How packets are written, by how much of its time the driver works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    /// By the driver, soon.
+    Prompt,
+    /// By the driver, more of them together.
+    Gathering,
+    /// By the thread.
+    Shared,
+}
+
+impl Pace {
+    /// The pace that follows where driver and thread work for this part of the time.
+    fn next(self, load: f64) -> Self {
+        match self {
+            Self::Prompt if load > 0.6 => Self::Gathering,
+            Self::Gathering if load > 0.85 => Self::Shared,
+            Self::Gathering if load < 0.3 => Self::Prompt,
+            Self::Shared if load < 0.5 => Self::Gathering,
+            _ => self,
+        }
+    }
+}
 
 /// The writer of packets.
 #[derive(Debug)]
@@ -35,14 +56,13 @@ pub(crate) struct Writer {
     thread: Option<JoinHandle<SimDuration>>,
     /// Whether there is a second processor for the thread.
     may_share: bool,
-    /// Whether the thread writes.
-    is_shared: bool,
+    pace: Pace,
     /// The events taken from the network last.
     taken: Vec<Egress>,
     /// From when on devices may be written to.
     open_from: SimTime,
     looked_at: SimTime,
-    /// What the driver and the thread had worked then.
+    /// The work of the driver and the thread until then.
     worked: SimDuration,
 }
 
@@ -56,7 +76,7 @@ struct Shared {
     worked: AtomicU64,
 }
 
-/// What the driver has handed over.
+/// Events that the driver has handed over.
 #[derive(Debug, Default)]
 struct Inbox {
     events: Vec<Egress>,
@@ -79,7 +99,7 @@ impl Writer {
             shared: Arc::new(shared),
             thread: None,
             may_share,
-            is_shared: false,
+            pace: Pace::Prompt,
             taken: Vec::new(),
             open_from: SimTime::ZERO,
             looked_at: SimTime::ZERO,
@@ -100,18 +120,23 @@ impl Writer {
     }
 
     fn pass(&mut self, next: SimTime) -> Option<SimTime> {
-        if self.is_shared {
+        if self.pace == Pace::Shared {
             if !self.taken.is_empty() {
                 self.hand_over();
             }
-            // What comes meanwhile gathers, too: else each packet from a host would wake the driver.
-            return Some(self.clock.now() + MODERATION);
+            return Some(self.clock.now() + LONG_MODERATION);
         }
+        let now = self.clock.now();
         let mut ports = locked(&self.shared.ports);
         ports.take(&mut self.taken);
-        if ports.has_some() && self.open_from <= self.clock.now() {
+        if ports.has_some() && self.open_from <= now {
             ports.write(&self.clock);
             self.open_from = self.clock.now() + MODERATION;
+        }
+        if self.pace == Pace::Gathering {
+            // What hosts send gathers, too: else each of their packets would wake the driver.
+            self.open_from = self.open_from.max(now + LONG_MODERATION);
+            return Some(self.open_from);
         }
         (ports.has_some() || next < self.open_from).then_some(self.open_from)
     }
@@ -119,7 +144,7 @@ impl Writer {
     /// Decides who writes, by how much of the time until `now` the driver was idle in all.
     pub(crate) fn balance(&mut self, now: SimTime, idle: SimDuration) {
         let passed = now.saturating_since(self.looked_at);
-        if !self.may_share || passed < LOOK_EVERY {
+        if passed < LOOK_EVERY {
             return;
         }
         let own = now.saturating_since(SimTime::ZERO).saturating_sub(idle);
@@ -127,12 +152,18 @@ impl Writer {
         let worked = own + others;
         let load = worked.saturating_sub(self.worked).as_secs_f64() / passed.as_secs_f64();
         (self.looked_at, self.worked) = (now, worked);
-        if !self.is_shared && load > BUSY {
-            self.is_shared = self.start();
-        } else if self.is_shared && load < QUIET {
-            // What it was handed first has to leave first.
-            let inbox = locked(&self.shared.inbox);
-            self.is_shared = !(inbox.is_idle && inbox.events.is_empty());
+        let next = self.pace.next(load);
+        let may_change = match (self.pace, next) {
+            (_, Pace::Shared) => self.start(),
+            (Pace::Shared, _) => {
+                // What it was handed first has to leave first.
+                let inbox = locked(&self.shared.inbox);
+                inbox.is_idle && inbox.events.is_empty()
+            }
+            _ => true,
+        };
+        if may_change {
+            self.pace = next;
         }
     }
 
@@ -154,7 +185,7 @@ impl Writer {
     fn end(&mut self) -> SimDuration {
         locked(&self.shared.inbox).is_over = true;
         self.shared.filled.notify_one();
-        self.is_shared = false;
+        self.pace = Pace::Prompt;
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 
@@ -169,7 +200,7 @@ impl Writer {
 
     /// Starts the thread unless it runs. Returns whether it does; without it, the driver goes on writing by itself.
     fn start(&mut self) -> bool {
-        if self.thread.is_none() {
+        if self.thread.is_none() && self.may_share {
             let (shared, clock) = (Arc::clone(&self.shared), self.clock.clone());
             let work = move || shared.run(&clock);
             self.thread = thread::Builder::new().name("writer".into()).spawn(work).ok();
@@ -258,7 +289,7 @@ mod tests {
         SimTime::from_nanos(millis * 1_000_000)
     }
 
-    /// Whoever writes, the packets keep their order, and none is lost.
+    /// The packets keep their order, and none is lost.
     #[test]
     fn packets_keep_their_order_when_another_thread_takes_over() {
         let (mut writer, mut file) = writer();
@@ -267,7 +298,8 @@ mod tests {
             writer.taken.push(packet(number));
             writer.pass(SimTime::MAX);
             if number % 2_000 == 0 {
-                writer.is_shared = writer.start();
+                assert!(writer.start());
+                writer.pace = Pace::Shared;
             }
             if number % 2_000 == 1_000 {
                 while !locked(&writer.shared.inbox).is_idle {
@@ -276,7 +308,7 @@ mod tests {
                 // Idle for so long that what the thread has worked does not count.
                 now += SimDuration::from_millis(1_000_000);
                 writer.balance(now, now.saturating_since(SimTime::ZERO));
-                assert!(!writer.is_shared);
+                assert_eq!(writer.pace, Pace::Gathering);
             }
         }
         assert!(writer.thread.is_some());
@@ -290,22 +322,29 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_that_is_busy_lets_another_thread_write() {
+    fn a_driver_that_is_busy_lets_packets_gather_and_then_another_thread_write() {
         let (mut writer, _) = writer();
-        writer.balance(at(2), SimDuration::from_millis(1));
-        assert!(!writer.is_shared, "half of the time");
-        writer.balance(at(4), SimDuration::from_millis(1));
-        assert!(writer.is_shared, "all of it");
+        writer.balance(at(10), SimDuration::from_millis(5));
+        assert_eq!(writer.pace, Pace::Prompt, "half of the time");
+        writer.balance(at(20), SimDuration::from_millis(8));
+        assert_eq!(writer.pace, Pace::Gathering, "most of it");
+        writer.balance(at(30), SimDuration::from_millis(11));
+        assert_eq!(writer.pace, Pace::Gathering);
+        writer.balance(at(40), SimDuration::from_millis(11));
+        assert_eq!(writer.pace, Pace::Shared, "all of it");
         // Too early to tell.
-        writer.balance(at(5), SimDuration::from_millis(2));
-        assert!(writer.is_shared);
+        writer.balance(at(45), SimDuration::from_millis(16));
+        assert_eq!(writer.pace, Pace::Shared);
     }
 
     #[test]
     fn without_a_second_processor_the_driver_writes() {
         let (mut writer, _) = writer();
         writer.may_share = false;
-        writer.balance(at(4), SimDuration::ZERO);
-        assert!(!writer.is_shared && writer.thread.is_none());
+        for number in 1..10 {
+            writer.balance(at(10 * number), SimDuration::ZERO);
+        }
+        assert_eq!(writer.pace, Pace::Gathering);
+        assert!(writer.thread.is_none());
     }
 }
