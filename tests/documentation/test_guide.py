@@ -24,6 +24,8 @@ OTHERS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md
 # Not the path of a user: measurements, facts to look up, figures, and the map for developers.
 APART = ("reports", "reference", "gallery.md", "design.md")
 LARGEST_GUIDE = 25_000
+# Running text; tables are generated, and commands are no text.
+LARGEST_REPORTS = 12_000
 
 
 def text(page: Path) -> str:
@@ -79,6 +81,16 @@ def test_the_guide_is_short() -> None:
     guide = [page for page in PAGES if page.relative_to(DOCS).parts[0] not in APART]
     words = {name(page): len(text(page).split()) for page in guide}
     assert sum(words.values()) <= LARGEST_GUIDE, words
+
+
+def test_the_reports_are_short() -> None:
+    words = {
+        name(page): sum(
+            len(line.split()) for line in prose(page).splitlines() if not line.lstrip().startswith("|")
+        )
+        for page in (DOCS / "reports").glob("*.md")
+    }
+    assert 5_000 < sum(words.values()) <= LARGEST_REPORTS, words
 
 
 def test_the_readme_is_short() -> None:
