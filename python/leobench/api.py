@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from leobench.emulation.outcome import Emulation
     from leobench.emulation.programs import Program
     from leobench.emulation.session import Ended, Settings
+    from leobench.emulation.surroundings import Surroundings
     from leobench.orbit import Survey
     from leobench.papers import Reproduction
     from leobench.result import Result
@@ -174,6 +175,7 @@ def emulate_loaded(
     settings: Settings | None = None,
     force: bool = False,
     described: Mapping[str, Any] | None = None,
+    surroundings: Surroundings | None = None,
 ) -> Ended:
     """Runs programs on the hosts of a loaded scenario, in real time, until the last of them ends.
 
@@ -184,6 +186,7 @@ def emulate_loaded(
         settings: How the network follows the clock; as the scenario says unless given.
         force: Whether to replace a result folder that exists.
         described: The scenario as it is written to `scenario.json` in `out`; nothing is unless given.
+        surroundings: What there is beside the hosts; nothing unless given.
 
     Raises:
         InputError: If a host or a program does not exist, this machine or user cannot have hosts (it
@@ -194,17 +197,19 @@ def emulate_loaded(
 
     from leobench import folder, manifest
     from leobench.emulation import check, session
+    from leobench.emulation.surroundings import Surroundings
     from leobench.engine import Recording
     from leobench.running import Running
 
     settings = settings or session.Settings.of(scenario)
-    programs = check.checked(scenario, programs)
+    surroundings = surroundings or Surroundings()
+    programs = check.checked(scenario, programs, surroundings)
     with ExitStack() as held:
         partial = None
         if out is not None:
             partial = held.enter_context(folder.writing(_out(out), force=force))
         running = None if partial is None else Running(partial, scenario)
-        ended = session.run(scenario, programs, settings, Recording(partial))
+        ended = session.run(scenario, programs, settings, Recording(partial), surroundings=surroundings)
         if running is not None and partial is not None:
             running.end()
             told = manifest.of_emulation(scenario, programs, ended)

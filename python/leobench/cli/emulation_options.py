@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leobench.cli import link_options, options, terminal
+from leobench.cli import link_options, options, surroundings, terminal
 from leobench.errors import INVALID_RUN, InputError, cut, near
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="another program, in quotes, and its host; may be repeated",
     )
+    surroundings.add_arguments(parser)
     options.add_seed(parser)
     parser.add_argument(
         "--out", metavar="DIR", type=options.path, help="result folder (default: nothing is written)"
@@ -208,7 +209,12 @@ def run(args: argparse.Namespace, connected: Network, programs: list[Program]) -
     from leobench import api
 
     ended = api.emulate_loaded(
-        connected.scenario, programs, args.out, force=args.force, described=connected.resolved()
+        connected.scenario,
+        programs,
+        args.out,
+        force=args.force,
+        described=connected.resolved(),
+        surroundings=surroundings.of(args, connected.ends, connected.scenario, programs),
     )
     is_valid = ended.verdict["verdict"] == "valid"
     if not args.quiet or not is_valid:

@@ -11,7 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from leobench.cli import emulation_options
+from leobench.cli import emulation_options, surroundings
 
 if TYPE_CHECKING:
     import argparse
@@ -43,7 +43,7 @@ def main(args: argparse.Namespace) -> int:
     network = emulation_options.network(args)
     if args.show:
         return emulation_options.show(network)
-    host = args.host or network.ends.near
+    host = args.host or surroundings.main_host(args, network.ends)
     if not args.quiet:
         print(f"leobench: a shell on {host}; {network.ends.told()}; `exit` ends it", file=sys.stderr)
     return emulation_options.run(args, network, [*emulation_options.others(args, network), _shell(host)])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from leobench._core import Scenario
     from leobench.emulation.programs import Program
+    from leobench.emulation.surroundings import Surroundings
 
 # More than that, and their devices are more than a process may open.
 _MOST_HOSTS = 200
@@ -25,7 +26,9 @@ _MOST_HOSTS = 200
 _CAPABILITIES = {"CAP_SYS_ADMIN": 21, "CAP_NET_ADMIN": 12}
 
 
-def checked(scenario: Scenario, programs: Sequence[Program]) -> list[Program]:
+def checked(
+    scenario: Scenario, programs: Sequence[Program], surroundings: Surroundings | None = None
+) -> list[Program]:
     """The programs, each with the name of its host.
 
     Raises:
@@ -33,9 +36,14 @@ def checked(scenario: Scenario, programs: Sequence[Program]) -> list[Program]:
             scenario has what only virtual time can run.
     """
     _check_build()
-    names = [host.name for host in hosts.of(scenario)]
-    near = ends.of(scenario).near
-    placed = [replace(program, host=program.host or near) for program in programs]
+    known = hosts.of(scenario)
+    names = [host.name for host in known]
+    usual = ends.of(scenario).near
+    if surroundings is not None:
+        surroundings.check(known)
+        names += surroundings.more_hosts
+        usual = next(iter(surroundings.more_hosts), usual)
+    placed = [replace(program, host=program.host or usual) for program in programs]
     for program in placed:
         if program.host not in names:
             raise InputError(f"{program.host}: is not a host of the scenario; {allowed(program.host, names)}")

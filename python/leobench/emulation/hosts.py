@@ -43,13 +43,13 @@ _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 # The least MTU over which a host speaks IPv6 (RFC 8200 section 5).
 _LEAST_MTU_V6 = 1_280
 # `linux/if_addr.h`: an IPv6 address that may be used at once, without asking who else has it.
-_IFA_F_NODAD = 0x02
+IFA_F_NODAD = 0x02
 # `net/ipv4/ping.c`: the last group that may be allowed to ping.
 _LAST_GROUP = 2**31 - 1
 # The metric of ways over links that do not change, on a host whose other links do.
 _LAST_RESORT = 1_000
 # The first of the routing tables that packets from an interface's address use.
-_FIRST_TABLE = 1_000
+FIRST_TABLE = 1_000
 
 
 def device_fault() -> str | None:
@@ -203,15 +203,41 @@ class Made:
 
 def make(host: Host) -> Made:
     """Makes a host, and leaves this thread on it."""
-    kernel.unshare(kernel.CLONE_NEWNET | kernel.CLONE_NEWUTS)
-    kernel.set_host_name(host.name[:_LONGEST_HOST_NAME])
-    own = Path("/proc/thread-self/ns")
-    namespaces = [os.open(own / kind, os.O_RDONLY | os.O_CLOEXEC) for kind in ("net", "uts")]
-    devices = [_open(interface.device) for interface in host.interfaces]
-    offloads = {_offload(device) for device in devices} or {OFFLOADS}
+    namespaces = _enter_new(host.name, kernel.CLONE_NEWNET | kernel.CLONE_NEWUTS)
+    devices, offloads = open_devices(host)
     _settle()
     _configure(host)
-    return Made(tuple(namespaces), tuple(devices), offloads.pop())
+    return Made(namespaces, devices, offloads)
+
+
+def make_without_links(name: str) -> Made:
+    """Makes a host that no link leads to, with nothing but a loopback, and leaves this thread on it."""
+    from pyroute2 import IPRoute
+
+    namespaces = _enter_new(name, kernel.CLONE_NEWNET | kernel.CLONE_NEWUTS)
+    _settle()
+    with IPRoute() as route:
+        route.link("set", index=route.link_lookup(ifname="lo")[0], state="up")
+    return Made(namespaces, (), OFFLOADS)
+
+
+def name_this(name: str) -> tuple[int, ...]:
+    """Makes this thread's place a host of this name, in the network namespace that it is in."""
+    return _enter_new(name, kernel.CLONE_NEWUTS)
+
+
+def open_devices(host: Host) -> tuple[tuple[int, ...], Offloads]:
+    """Makes the TUN devices of a host where this thread is; what they take over."""
+    devices = [open_device(interface.device) for interface in host.interfaces]
+    offloads = {_offload(device) for device in devices} or {OFFLOADS}
+    return tuple(devices), offloads.pop()
+
+
+def _enter_new(name: str, kinds: int) -> tuple[int, ...]:
+    kernel.unshare(kinds)
+    kernel.set_host_name(name[:_LONGEST_HOST_NAME])
+    own = Path("/proc/thread-self/ns")
+    return tuple(os.open(own / kind, os.O_RDONLY | os.O_CLOEXEC) for kind in ("net", "uts"))
 
 
 def _changing(scenario: Scenario) -> dict[str, tuple[set[str], set[str]]]:
@@ -242,7 +268,8 @@ def _mtu(longest: int) -> int:
     return min(longest, _LONGEST_PACKET) if longest < _USUAL_MTU else _USUAL_MTU
 
 
-def _open(name: str) -> int:
+def open_device(name: str) -> int:
+    """Makes a TUN device where this thread is."""
     import fcntl
 
     descriptor = os.open(DEVICE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -296,7 +323,7 @@ def _configure(host: Host) -> None:
         loopback = route.link_lookup(ifname="lo")[0]
         route.link("set", index=loopback, state="up")
         for address, length in zip(host.addresses, (32, 128), strict=True):
-            route.addr("add", index=loopback, address=address, prefixlen=length, flags=_IFA_F_NODAD)
+            route.addr("add", index=loopback, address=address, prefixlen=length, flags=IFA_F_NODAD)
         for number, interface in enumerate(host.interfaces):
             _attach(route, host, number, interface)
 
@@ -318,12 +345,17 @@ def change(host: Host, number: int, *, up: bool) -> None:
 def _attach(route: Any, host: Host, number: int, interface: Interface) -> None:
     """Sets up a device: what has its address leaves by it."""
     index = route.link_lookup(ifname=interface.device)[0]
-    route.link("set", index=index, mtu=interface.mtu, txqlen=_WAITING)
-    table = _FIRST_TABLE + number
+    prepare(route, index, interface)
+    table = FIRST_TABLE + number
     for place, family in interface.families():
         route.rule("add", family=family, src=interface.addresses[place], table=table, priority=table)
     if interface.link not in host.unused:
         _raise(route, host, number, index)
+
+
+def prepare(route: Any, index: int, interface: Interface) -> None:
+    """Gives a device its MTU, and room for packets that wait for the driver."""
+    route.link("set", index=index, mtu=interface.mtu, txqlen=_WAITING)
 
 
 def _raise(route: Any, host: Host, number: int, index: int) -> None:
@@ -337,9 +369,9 @@ def _raise(route: Any, host: Host, number: int, index: int) -> None:
         address = interface.addresses[each]
         # Without a neighbourhood: answers leave from the host's own address, by the route of the moment.
         length = (32, 128)[each]
-        route.addr("add", index=index, address=address, prefixlen=length, flags=_IFA_F_NODAD)
+        route.addr("add", index=index, address=address, prefixlen=length, flags=IFA_F_NODAD)
         way = {"family": family, "dst": ("0.0.0.0/0", "::/0")[each], "oif": index}
-        route.route("add", **way, table=_FIRST_TABLE + number)
+        route.route("add", **way, table=FIRST_TABLE + number)
         if interface.neighbour is not None:
             beside = way | {"dst": f"{interface.neighbour[each]}/{length}"}
             route.route("add", **beside, prefsrc=address)

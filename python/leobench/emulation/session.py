@@ -21,8 +21,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from leobench.emulation import ends, hosts, interrupts, kernel, moves, sockets, spin, terminals
+from leobench.emulation import (
+    ends,
+    hosts,
+    interrupts,
+    kernel,
+    moves,
+    name_service,
+    sockets,
+    spin,
+    terminals,
+)
 from leobench.emulation.programs import NETWORK_ENDED, Exit, Supervisor
+from leobench.emulation.surroundings import Surroundings
 from leobench.errors import InputError, RunError
 
 if TYPE_CHECKING:
@@ -30,12 +41,14 @@ if TYPE_CHECKING:
 
     from leobench._core import Scenario
     from leobench.emulation.programs import Program
+    from leobench.emulation.surroundings import Opened
     from leobench.engine import Recording
 
     Progress = Callable[[float, float, int], object]
 
 # Longer than anybody waits; the driver is stopped when the main program has ended.
 _FOREVER_S = 1e9
+_NONE = Surroundings()
 # Time between two reports of progress.
 _REPORT_EVERY_S = 0.1
 
@@ -93,6 +106,7 @@ def run(
     settings: Settings,
     recording: Recording,
     progress: Progress | None = None,
+    surroundings: Surroundings = _NONE,
 ) -> Ended:
     """Runs programs on the hosts of a scenario until the last one, the main program, ends.
 
@@ -105,20 +119,23 @@ def run(
         recording: What is written.
         progress: Called about ten times a second with the seconds that have passed, those that the sources
             run, and a zero. Its exceptions end the run.
+        surroundings: What there is beside the hosts.
 
     Raises:
+        InputError: If this machine or user cannot have the surroundings, or a program that should listen
+            fails instead.
         RunError: If the sandbox cannot be made, or the network breaks off.
-        InputError: If a program that should listen fails instead.
     """
-    job = _Job(scenario, programs, settings, recording)
     sys.stdout.flush()
     sys.stderr.flush()
-    if programs:
-        is_shell = programs[-1].is_shell
-        with interrupts.told() as interrupted, terminals.kept() if is_shell else contextlib.nullcontext():
-            said = _reported(job, progress, interrupted)
-    else:
-        said = _reported(job, progress, None)
+    with surroundings.opened() as opened:
+        job = _Job(scenario, programs, settings, recording, opened)
+        if programs:
+            kept = terminals.kept() if programs[-1].is_shell else contextlib.nullcontext()
+            with interrupts.told() as interrupted, kept:
+                said = _reported(job, progress, interrupted)
+        else:
+            said = _reported(job, progress, None)
     if not said:
         raise RunError("the emulation was killed; its network and its hosts are gone")
     told = json.loads(said)
@@ -143,6 +160,7 @@ class _Job:
     programs: Sequence[Program]
     settings: Settings
     recording: Recording
+    surroundings: Opened
 
 
 def _reported(job: _Job, progress: Progress | None, interrupted: int | None) -> bytes:
@@ -162,6 +180,7 @@ def _reported(job: _Job, progress: Progress | None, interrupted: int | None) -> 
             _leave(lambda: _isolate(job, report, interrupted), report)
     os.close(report)
     try:
+        job.surroundings.serve()
         with os.fdopen(reports, "rb") as pipe:
             if progress is not None:
                 _wait_for(pipe.fileno(), job.scenario, progress)
@@ -252,8 +271,9 @@ def _drive(job: _Job, report: int) -> None:
     from leobench import _core
 
     known = hosts.of(job.scenario, moving=bool(job.programs))
-    _mount(hosts.table(known, ends.of(job.scenario).aliases))
-    made = {host.name: hosts.make(host) for host in known}
+    aliases = ends.of(job.scenario).aliases
+    _mount(job.surroundings.table(known, aliases), job.surroundings.resolver(known))
+    made = job.surroundings.make(known)
     devices = []
     for host in known:
         addresses = [list(interface.addresses) for interface in host.interfaces]
@@ -275,6 +295,7 @@ def _drive(job: _Job, report: int) -> None:
         settings.waited,
         next((each.offloads for each in made.values() if each.devices), hosts.OFFLOADS),
     )
+    job.surroundings.connect(emulation, known, made)
     if any(host.moves for host in known):
         moves.follow(emulation, known, made)
     ended: dict[str, Any] = {}
@@ -309,12 +330,13 @@ def _drive(job: _Job, report: int) -> None:
         json.dump(told, pipe)
 
 
-def _mount(table: str) -> None:
-    """Lets this sandbox see its own processes, and the names of its hosts."""
+def _mount(table: str, resolver: str) -> None:
+    """Lets this sandbox see its own processes, the names of its hosts, and its name server."""
     kernel.mount("none", "/", "none", kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("proc", "/proc", "proc")
-    # Without a name server, a name that nobody has is refused at once.
-    for target, text in (("/etc/hosts", table), ("/etc/resolv.conf", "")):
+    # Services of this machine that would answer for names past the network are not there.
+    others = [(service, "") for service in name_service.SERVICES]
+    for target, text in (("/etc/hosts", table), (str(name_service.RESOLVER), resolver), *others):
         if not Path(target).exists():
             continue
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="leobench-") as file:

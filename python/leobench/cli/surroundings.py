@@ -1,0 +1,124 @@
+"""The options of `leobench emulate` for what there is beside the hosts of a scenario."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from leobench._core import Scenario
+    from leobench.emulation.ends import Ends
+    from leobench.emulation.programs import Program
+    from leobench.emulation.surroundings import Surroundings
+    from leobench.emulation.way_out import Exposed, WayOut
+
+_LAST_PORT = 65_535
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        "--way-out",
+        action="store_true",
+        help="let hosts reach this machine's network, and names there, through the far host",
+    )
+    parser.add_argument("--way-out-at", metavar="HOST", help="the same through this host")
+    parser.add_argument(
+        "--expose",
+        metavar="PORT[:PORT]",
+        action="append",
+        default=[],
+        help="with a way out, lead this port of this machine to the main program's host (there PORT, or the "
+        "second one), over TCP and UDP; may be repeated",
+    )
+    parser.add_argument(
+        "--router",
+        metavar="COMMAND",
+        help="put a host `lan` behind the near host, which this program, in quotes, sets up as a router "
+        "before other programs start; `nat` only translates addresses",
+    )
+    parser.add_argument(
+        "--attach",
+        metavar="HOST=CONTAINER",
+        action="append",
+        default=[],
+        help="a host of the scenario is a container: the number of a process in it, or container:NAME "
+        "(docker or podman); may be repeated",
+    )
+
+
+def main_host(args: argparse.Namespace, ends: Ends) -> str:
+    """The host of the main program unless it is given."""
+    from leobench.emulation import lan
+
+    return ends.near if args.router is None else lan.NAME
+
+
+def of(
+    args: argparse.Namespace, ends: Ends, scenario: Scenario, programs: Sequence[Program]
+) -> Surroundings:
+    """The surroundings that the arguments ask for.
+
+    Raises:
+        InputError: If they do not go together, or name what is not there.
+    """
+    from leobench.emulation import attach, hosts
+    from leobench.emulation.lan import Lan
+    from leobench.emulation.surroundings import Surroundings
+
+    names = [host.name for host in hosts.of(scenario)]
+    lan = None if args.router is None else Lan(ends.near, _words(args.router))
+    main = programs[-1].host
+    near = main if main in names else ends.near
+    way_out = _way_out(args, names, near, ends.far)
+    attachments = tuple(attach.attachment(each, names) for each in args.attach)
+    return Surroundings(way_out, lan, attachments)
+
+
+def _way_out(args: argparse.Namespace, names: Sequence[str], near: str, far: str) -> WayOut | None:
+    from leobench.emulation.way_out import WayOut
+    from leobench.errors import InputError, allowed
+
+    exposed = tuple(_exposed(each) for each in args.expose)
+    if not args.way_out and args.way_out_at is None:
+        if exposed:
+            raise InputError("--expose: there is no way out; allowed: with --way-out")
+        return None
+    far = args.way_out_at or far
+    if far not in names:
+        raise InputError(f"--way-out-at {far}: is not a host of the scenario; {allowed(far, names)}")
+    if far == near and exposed:
+        raise InputError(f"--expose: the main program's host, {far}, has the way out; allowed: another host")
+    outer = [each.outer for each in exposed]
+    if len(set(outer)) < len(outer):
+        raise InputError(f"--expose: {', '.join(args.expose)}: a port is given twice")
+    return WayOut(far, near, exposed)
+
+
+def _exposed(given: str) -> Exposed:
+    from leobench.emulation.way_out import Exposed
+    from leobench.errors import InputError
+
+    outer, _, inner = given.partition(":")
+    ports = [outer, inner or outer] if given.count(":") < 2 and not given.endswith(":") else []
+    if not ports or not all(port.isdecimal() and 0 < int(port) <= _LAST_PORT for port in ports):
+        raise InputError(
+            f"--expose {given}: allowed: a port from 1 to {_LAST_PORT:,}, or two with a colon between them"
+        )
+    return Exposed(int(ports[0]), int(ports[1]))
+
+
+def _words(command: str) -> tuple[str, ...]:
+    import shlex
+
+    from leobench.errors import InputError
+
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InputError(f"--router: {command!r} cannot be read: {error}") from None
+    if not any(words[:1]):
+        raise InputError("--router: has no command; allowed: a program that sets up the router, or `nat`")
+    return tuple(words)
