@@ -104,7 +104,12 @@ def add_addresses(route: Any, index: int, joint: Joint, end: int) -> None:
     if joint.v6:
         add_address(route, index, v6)
         # Forwarded packets make the kernel look for the other end from a link-local address only.
-        add_address(route, index, IPv6Interface((_LINK_LOCAL + 1 + end, 64)))
+        add_address(route, index, link_local(1 + end))
+
+
+def link_local(number: int) -> IPv6Interface:
+    """The link-local address of this number."""
+    return IPv6Interface((_LINK_LOCAL + number, 64))
 
 
 def add_address(route: Any, index: int, address: IPv4Interface | IPv6Interface) -> None:

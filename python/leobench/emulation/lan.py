@@ -86,10 +86,15 @@ def connect(lan: Lan, emulation: Emulation, known: Sequence[Host], made: Mapping
     with IPRoute() as route:
         peer = {"ifname": _HOST_DEVICE, "net_ns_fd": host.network}
         route.link("add", ifname=device, kind="veth", peer=peer)
-    _configure(device, ROUTER)
     gateway.forward()
-    host.enter()
-    _configure(_HOST_DEVICE, HOST)
+    ends = ((made[router.name], device, ROUTER), (host, _HOST_DEVICE, HOST))
+    # A device whose other end is down drops what the kernel sends for a new address.
+    for end, its, _ in ends:
+        end.enter()
+        _raise(its)
+    for end, its, addresses in ends:
+        end.enter()
+        _address(its, addresses)
     with IPRoute() as route:
         for family, first, address in ((2, "0.0.0.0/0", ROUTER[0].ip), (10, "::/0", ROUTER[1].ip)):
             route.route("add", family=family, dst=first, gateway=str(address))
@@ -104,18 +109,24 @@ def _devices(router: Host) -> list[str]:
     return [interface.device for interface in router.interfaces]
 
 
-def _configure(device: str, addresses: Sequence[IPv4Interface | IPv6Interface]) -> None:
+def _raise(device: str) -> None:
     """Brings up a device of this thread's host."""
     from pyroute2 import IPRoute
 
     gateway.silence(device)
     with IPRoute() as route:
+        route.link("set", index=route.link_lookup(ifname=device)[0], state="up")
+
+
+def _address(device: str, addresses: tuple[IPv4Interface, IPv6Interface]) -> None:
+    """Gives it addresses."""
+    from pyroute2 import IPRoute
+
+    with IPRoute() as route:
         index = route.link_lookup(ifname=device)[0]
-        for address in addresses:
+        number = int(addresses[0].ip) & 0xFF
+        for address in (*addresses, gateway.link_local(number)):
             gateway.add_address(route, index, address)
-        last = int(addresses[1].ip) & 0xFFFF
-        gateway.add_address(route, index, IPv6Interface(((0xFE80 << 112) + last, 64)))
-        route.link("set", index=index, state="up")
 
 
 def _set_up(lan: Lan, router: Host, device: str) -> None:
