@@ -73,8 +73,7 @@ def of(
     main = programs[-1].host
     near = main if main in names else ends.near
     way_out = _way_out(args, names, near, ends.far)
-    attachments = tuple(attach.attachment(each, names) for each in args.attach)
-    return Surroundings(way_out, lan, attachments)
+    return Surroundings(way_out, lan, attach.attachments(args.attach, names))
 
 
 def _way_out(args: argparse.Namespace, names: Sequence[str], near: str, far: str) -> WayOut | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench.emulation import forwarding, gateway, hosts, kernel
 from leobench.emulation.keeper import Keeper
-from leobench.errors import InputError, RunError
+from leobench.errors import InputError, RunError, allowed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,64 +40,74 @@ class Attachment:
 
     Attributes:
         host: The host's name.
-        given: The container, as the user wrote it.
+        process: A process of the container.
         namespace: A descriptor of its network namespace.
     """
 
     host: str
-    given: str
+    process: str
     namespace: int
 
 
-def attachment(given: str, names: Sequence[str]) -> Attachment:
-    """The container that `HOST=PID` or `HOST=container:NAME` means.
+def attachments(given: Sequence[str], names: Sequence[str]) -> tuple[Attachment, ...]:
+    """The containers that words such as `HOST=PID` or `HOST=container:NAME` mean.
 
     Raises:
         InputError: If there is no such host, process or container, or this user may not enter it.
     """
-    host, is_pair, where = given.partition("=")
-    if not is_pair or not where:
-        raise InputError(f"--attach {given}: is no pair; allowed: HOST=PID or HOST={_CONTAINER}NAME")
+    found: list[Attachment] = []
+    own = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    for words in given:
+        try:
+            attachment = _attachment(words, names)
+            if os.path.sameopenfile(attachment.namespace, own):
+                raise InputError(
+                    f"process {attachment.process} has the network of this machine, not of a container"
+                )
+            if any(os.path.sameopenfile(attachment.namespace, each.namespace) for each in found):
+                raise InputError("another host of the scenario is in that network already")
+        except InputError as error:
+            raise InputError(f"--attach {words}: {error}") from None
+        found.append(attachment)
+    os.close(own)
+    return tuple(found)
+
+
+def _attachment(given: str, names: Sequence[str]) -> Attachment:
+    host, _, where = given.partition("=")
+    if not where:
+        raise InputError(f"is no pair; allowed: HOST=PID or HOST={_CONTAINER}NAME")
     if host not in names:
-        raise InputError(f"--attach {given}: {host} is not a host; allowed: {', '.join(names)}")
+        raise InputError(f"{host} is not a host of the scenario; {allowed(host, names)}")
     if os.geteuid() != 0:
-        raise InputError("--attach: only root may put devices into the namespace of a container; run as root")
-    process = _process(where) if where.startswith(_CONTAINER) else where
+        raise InputError("only root may put devices into another network namespace; run as root")
+    process = _process(where.removeprefix(_CONTAINER)) if where.startswith(_CONTAINER) else where
     if not re.fullmatch(r"[1-9]\d*", process):
-        raise InputError(f"--attach {given}: {where} is neither a process nor {_CONTAINER}NAME")
+        raise InputError(f"{where} is neither a process nor {_CONTAINER}NAME")
     try:
         namespace = os.open(f"/proc/{process}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
-        raise InputError(f"--attach {given}: there is no process {process}") from None
+        raise InputError(f"there is no process {process}") from None
     except OSError as error:
-        raise InputError(f"--attach {given}: {error.strerror}") from None
-    if os.path.sameopenfile(namespace, _own()):
-        raise InputError(
-            f"--attach {given}: process {process} has the network of this machine, and is in no container"
-        )
-    return Attachment(host, where, namespace)
+        raise InputError(f"process {process}: {error.strerror}") from None
+    return Attachment(host, process, namespace)
 
 
-def _own() -> int:
-    return os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-
-
-def _process(where: str) -> str:
+def _process(name: str) -> str:
     """The first process of a container, as its engine tells.
 
     Raises:
         InputError: If no engine knows such a container that runs.
     """
-    name = where.removeprefix(_CONTAINER)
     engines = [engine for engine in _ENGINES if shutil.which(engine) is not None]
     if not engines:
-        raise InputError(f"{where}: neither docker nor podman is installed; give the number of its process")
+        raise InputError("neither docker nor podman is installed; allowed: the number of a process")
     for engine in engines:
         words = [engine, "container", "inspect", "--format", "{{.State.Pid}}", "--", name]
         told = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603 (no shell)
         if told.returncode == 0 and told.stdout.strip() not in ("", "0"):
             return told.stdout.strip()
-    raise InputError(f"{where}: {' and '.join(engines)} know no such container that runs; start it first")
+    raise InputError(f"{' and '.join(engines)} know no such container that runs; start it first")
 
 
 def keeper(attachments: Sequence[Attachment]) -> Keeper:
@@ -126,7 +136,7 @@ def make(host: Host, others: Sequence[Host], attached: Attachment) -> Made:
         hosts.open_device(_OWN)  # open until this process ends
     except OSError as error:
         raise RunError(
-            f"--attach {host.name}={attached.given}: its devices cannot be made there: {error.strerror}"
+            f"--attach {host.name}={attached.process}: its devices cannot be made there: {error.strerror}"
         ) from None
     for device in (_OWN, *(interface.device for interface in host.interfaces)):
         gateway.silence(device)
