@@ -56,9 +56,7 @@ def main_host(args: argparse.Namespace, ends: Ends) -> str:
     return ends.near if args.router is None else lan.NAME
 
 
-def of(
-    args: argparse.Namespace, ends: Ends, scenario: Scenario, programs: Sequence[Program]
-) -> Surroundings:
+def of(args: argparse.Namespace, ends: Ends, scenario: Scenario, programs: Sequence[Program]) -> Surroundings:
     """The surroundings that the arguments ask for.
 
     Raises:
