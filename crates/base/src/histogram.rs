@@ -8,7 +8,7 @@ const SUB_BITS: u32 = SUB_BUCKETS.trailing_zeros();
 /// as two octaves of buckets.
 pub const EXACT: u64 = 1_000;
 
-/// Statistics of values whose histogram is not kept: their mean and largest, and quantiles within 0.1 %.
+/// Statistics of values whose histogram is not kept: their mean and largest, and quantiles exact up to [`EXACT`] values, otherwise within 0.1 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Digest {
     /// The mean.
