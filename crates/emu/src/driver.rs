@@ -214,17 +214,17 @@ impl Driver {
 
     /// Samples of the spin bits of programs' QUIC connections, by direction and path.
     pub fn spin_flows(&self) -> Vec<SpinFlow> {
-        self.writer.ports().spin.flows().collect()
+        self.writer.spin().flows().collect()
     }
 
     /// The verdict on the run so far: traffic, timing and losses.
     pub fn verdict(&self) -> Verdict {
-        let departures = &self.writer.ports().departures;
+        let departures = self.writer.departures();
         Verdict {
             packets_out: departures.packets,
             frames_out: departures.frames,
             refused: departures.refused,
-            lateness: departures.lateness.clone(),
+            lateness: departures.lateness,
             owns_sockets: self.sockets.is_some(),
             ..self.verdict.clone()
         }

@@ -21,13 +21,23 @@ pub(crate) struct Departures {
     pub(crate) lateness: Lateness,
 }
 
+impl Departures {
+    /// Adds those that another thread has written.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.frames += other.frames;
+        self.refused += other.refused;
+        self.lateness.add(&other.lateness);
+    }
+}
+
 /// A packet that waits.
 #[derive(Debug)]
-struct Waiting {
-    due: SimTime,
-    packet: Packet,
+pub(crate) struct Waiting {
+    pub(crate) due: SimTime,
+    pub(crate) packet: Packet,
     /// Whether the host may refuse it: it has lost the address.
-    is_excused: bool,
+    pub(crate) is_excused: bool,
 }
 
 impl Waiting {
@@ -58,27 +68,25 @@ pub(crate) struct Outlet {
     /// When each of their packets was due.
     due: Vec<SimTime>,
     packet: Vec<u8>,
+    /// Frames written since it was last asked.
+    written: u64,
 }
 
 impl Outlet {
     pub(crate) fn new(device: Device, budget: Budget) -> Self {
         let (waiting, order, bytes, frames, due, packet) = Default::default();
-        Self { device, budget, waiting, order, bytes, frames, due, packet }
+        Self { device, budget, waiting, order, bytes, frames, due, packet, written: 0 }
     }
 
-    /// Takes a packet that is due at a time. The host may refuse one that `is_excused`.
-    pub(crate) fn push(&mut self, due: SimTime, packet: Packet, is_excused: bool) {
-        self.waiting.push(Waiting { due, packet, is_excused });
-    }
-
-    /// Whether nothing waits.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+    /// The frames written since the last call.
+    pub(crate) fn take_written(&mut self) -> u64 {
+        std::mem::take(&mut self.written)
     }
 
     /// Writes what waits to the device.
-    pub(crate) fn write(&mut self, clock: &WallClock, departures: &mut Departures) {
+    fn write(&mut self, clock: &WallClock, departures: &mut Departures) {
         self.frame(departures);
+        self.written += self.frames.len() as u64;
         let mut due = self.due.drain(..);
         let ends = self.frames.iter().skip(1).map(|next| next.frame.begin());
         let ends = ends.chain([self.bytes.len()]);
@@ -131,6 +139,64 @@ impl Outlet {
     }
 }
 
+/// The outlets that a thread writes to.
+#[derive(Debug, Default)]
+pub(crate) struct Outlets {
+    /// By number; those of the other thread are missing.
+    own: Vec<Option<Outlet>>,
+    /// Those in which packets wait.
+    filled: Vec<usize>,
+    pub(crate) departures: Departures,
+}
+
+impl Outlets {
+    /// The outlets with the numbers from zero on.
+    pub(crate) fn of(outlets: Vec<Outlet>) -> Self {
+        Self { own: outlets.into_iter().map(Some).collect(), ..Self::default() }
+    }
+
+    /// Lets a packet wait at an outlet.
+    pub(crate) fn push(&mut self, number: usize, waiting: Waiting) {
+        let Some(outlet) = self.own.get_mut(number).and_then(Option::as_mut) else {
+            self.departures.refused += u64::from(!waiting.is_excused);
+            return;
+        };
+        if outlet.waiting.is_empty() {
+            self.filled.push(number);
+        }
+        outlet.waiting.push(waiting);
+    }
+
+    /// Whether packets wait.
+    pub(crate) fn has_some(&self) -> bool {
+        !self.filled.is_empty()
+    }
+
+    /// Writes all packets that wait.
+    pub(crate) fn write(&mut self, clock: &WallClock) {
+        for number in self.filled.drain(..) {
+            if let Some(outlet) = &mut self.own[number] {
+                outlet.write(clock, &mut self.departures);
+            }
+        }
+    }
+
+    /// Takes all outlets out, with their numbers, once they are written.
+    pub(crate) fn take_all(&mut self, clock: &WallClock) -> Vec<(usize, Outlet)> {
+        self.write(clock);
+        let own = self.own.iter_mut().enumerate();
+        own.filter_map(|(number, outlet)| Some((number, outlet.take()?))).collect()
+    }
+
+    /// Puts an outlet in.
+    pub(crate) fn put(&mut self, number: usize, outlet: Outlet) {
+        if self.own.len() <= number {
+            self.own.resize_with(number + 1, || None);
+        }
+        self.own[number] = Some(outlet);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::fd::OwnedFd;
@@ -154,15 +220,17 @@ mod tests {
     fn packets_of_a_connection_become_one_frame_between_others() {
         let (inside, outside) = UnixDatagram::pair().unwrap();
         let device = Device::new(OwnedFd::from(inside), Framing::Virtio { datagrams: true });
-        let mut outlet = Outlet::new(device, Budget::default());
+        let mut outlets = Outlets::of(vec![Outlet::new(device, Budget::default())]);
         for number in 0..4 {
             for port in [2, 1, 3] {
-                outlet.push(SimTime::ZERO, packet(port, number), false);
+                let packet = packet(port, number);
+                outlets.push(0, Waiting { due: SimTime::ZERO, packet, is_excused: false });
             }
         }
-        let mut departures = Departures::default();
-        outlet.write(&WallClock::new(), &mut departures);
-        assert!(outlet.is_empty());
+        assert!(outlets.has_some());
+        outlets.write(&WallClock::new());
+        assert!(!outlets.has_some());
+        let departures = &outlets.departures;
         assert_eq!((departures.packets, departures.frames, departures.refused), (12, 3, 0));
         for port in 1..=3 {
             let mut frame = [0; 1_000];

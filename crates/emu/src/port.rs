@@ -8,9 +8,8 @@ use leobench_base::{Body, Packet, PortId, Protocol, SimTime, wire};
 use leobench_sim::network::Egress;
 
 use crate::budget::Budget;
-use crate::clock::WallClock;
 use crate::device::Device;
-use crate::outlet::{Departures, Outlet};
+use crate::outlet::{Outlet, Waiting};
 use crate::spin::SpinObserver;
 
 /// The ports of a network, and the devices by which packets leave there.
@@ -18,14 +17,13 @@ use crate::spin::SpinObserver;
 pub struct Ports {
     /// By port.
     hosts: Vec<Host>,
-    outlets: Vec<Outlet>,
-    pub(crate) departures: Departures,
+    pub(crate) outlets: Vec<Outlet>,
+    /// Packets that no device takes.
+    pub(crate) refused: u64,
     /// The observer of the spin bits of QUIC connections.
     pub(crate) spin: SpinObserver,
     /// The pipe for changes of interfaces.
     pub(crate) news: Option<File>,
-    /// The outlets in which packets wait.
-    filled: Vec<usize>,
 }
 
 /// The devices of a host, by the addresses of its interfaces.
@@ -51,37 +49,38 @@ impl Ports {
         PortId::from(self.hosts.len() - 1)
     }
 
-    /// Takes what has left the network.
-    pub(crate) fn take(&mut self, events: &mut Vec<Egress>) {
-        for event in events.drain(..) {
-            match event {
-                Egress::Packet { at, port, packet } => self.push(at, port, packet),
-                Egress::Interface { port, address, up } => self.on_interface(port, address, up),
+    /// The outlet by which something leaves, and the packet; or nothing.
+    pub(crate) fn route(&mut self, event: Egress) -> Option<(usize, Waiting)> {
+        match event {
+            Egress::Packet { at, port, packet } => self.route_packet(at, port, packet),
+            Egress::Interface { port, address, up } => {
+                self.on_interface(port, address, up);
+                None
             }
         }
     }
 
-    /// Lets a packet wait at its outlet that is due at `at`.
-    fn push(&mut self, at: SimTime, port: PortId, packet: Packet) {
+    fn route_packet(
+        &mut self,
+        due: SimTime,
+        port: PortId,
+        packet: Packet,
+    ) -> Option<(usize, Waiting)> {
         if let Packet { meta, body: Body::Raw(raw) } = &packet
             && meta.protocol == Protocol::Udp
             && let Some(payload) = wire::udp_payload(raw)
         {
-            self.spin.observe(at, meta.source, meta.destination, payload);
+            self.spin.observe(due, meta.source, meta.destination, payload);
         }
         let to = packet.meta.destination.ip();
         let host = &self.hosts[port.index()];
         let device = host.devices.iter().find(|(address, _)| *address == to);
-        let is_gone = host.gone.contains(&to);
+        let is_excused = host.gone.contains(&to);
         let Some((_, number)) = device.or(host.devices.first()) else {
-            self.departures.refused += u64::from(!is_gone);
-            return;
+            self.refused += u64::from(!is_excused);
+            return None;
         };
-        let outlet = &mut self.outlets[*number];
-        if outlet.is_empty() {
-            self.filled.push(*number);
-        }
-        outlet.push(at, packet, is_gone);
+        Some((*number, Waiting { due, packet, is_excused }))
     }
 
     /// Notes that an interface can be used or not any more, and passes the news on.
@@ -95,18 +94,6 @@ impl Ports {
             let line = format!("{address} {}\n", if up { "up" } else { "down" });
             // If nobody reads them any more, the run is about to end.
             _ = news.write_all(line.as_bytes());
-        }
-    }
-
-    /// Whether packets wait.
-    pub(crate) fn has_some(&self) -> bool {
-        !self.filled.is_empty()
-    }
-
-    /// Writes all packets that wait.
-    pub(crate) fn write(&mut self, clock: &WallClock) {
-        for number in self.filled.drain(..) {
-            self.outlets[number].write(clock, &mut self.departures);
         }
     }
 }

@@ -50,6 +50,15 @@ impl Lateness {
         self.window.over += is_over;
     }
 
+    /// Adds those that another thread has recorded.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.before = self.seconds();
+        self.before.extend(&other.seconds());
+        self.window = Window::default();
+        self.histogram.add(&other.histogram);
+        self.over_budget += other.over_budget;
+    }
+
     /// Windows in which more than one packet in 100 was over the budget.
     fn seconds(&self) -> Intervals {
         let Window { from, to, count, over } = self.window;

@@ -4,8 +4,7 @@
 //! done for a packet. Packets that are due within a short time leave together, as in a network card that moderates its
 //! interrupts; one that comes alone leaves at once. The time counts for all devices together: with many of them, there would always be one to write
 //! to otherwise, and the driver would have a round of its own for each packet. It is longer, and what hosts send gathers too, while the
-//! driver is busy ([`Pace`]). Where that is not enough, it hands what has left the network over to a thread, and goes on reading and driving
-//! the network on another processor.
+//! driver is busy ([`Pace`]). Where that is not enough, a thread writes to a part of the devices, on another processor.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,14 +14,19 @@ use leobench_base::{SimDuration, SimTime};
 use leobench_sim::network::{Egress, Network};
 
 use crate::clock::{WallClock, cpu_time};
+use crate::outlet::{Departures, Outlets, Waiting};
 use crate::port::Ports;
 use crate::precedence::{Precedence, Rank};
+use crate::spin::SpinObserver;
 
 /// For how long packets gather, usually and while the driver is busy.
 const MODERATION: SimDuration = SimDuration::from_micros(50);
 const LONG_MODERATION: SimDuration = SimDuration::from_micros(150);
 /// The load is looked at so often.
 const LOOK_EVERY: SimDuration = SimDuration::from_millis(10);
+
+/// After so many looks, the devices are divided anew.
+const LOOKS_PER_DIVISION: u32 = 50;
 
 /// How packets are written, by how much of its time the driver works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +35,7 @@ enum Pace {
     Prompt,
     /// By the driver, more of them together.
     Gathering,
-    /// By the thread.
+    /// By the driver and the thread, each to its own devices.
     Shared,
 }
 
@@ -52,43 +56,52 @@ impl Pace {
 #[derive(Debug)]
 pub(crate) struct Writer {
     clock: WallClock,
+    ports: Ports,
+    /// The outlets that the driver writes to.
+    own: Outlets,
+    /// Whether the thread writes to an outlet, by its number.
+    is_away: Vec<bool>,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<SimDuration>>,
     /// Whether there is a second processor for the thread.
     may_share: bool,
     pace: Pace,
-    /// The events taken from the network last.
+    /// The events taken from the network last, and what is handed over of them.
     taken: Vec<Egress>,
+    batch: Vec<(usize, Waiting)>,
     /// From when on devices may be written to.
     open_from: SimTime,
     looked_at: SimTime,
+    /// How often the load was looked at since the outlets were divided.
+    looks: u32,
     /// The work of the driver and the thread until then.
     worked: SimDuration,
 }
 
 #[derive(Debug)]
 struct Shared {
-    /// Locked by the thread while it writes, otherwise by the driver.
-    ports: Mutex<Ports>,
+    /// The outlets that the thread writes to, and which it locks meanwhile.
+    outlets: Mutex<Outlets>,
     inbox: Mutex<Inbox>,
     filled: Condvar,
     /// Nanoseconds for which the thread has worked.
     worked: AtomicU64,
 }
 
-/// Events that the driver has handed over.
+/// Packets that the driver has handed over.
 #[derive(Debug, Default)]
 struct Inbox {
-    events: Vec<Egress>,
+    batch: Vec<(usize, Waiting)>,
     /// Whether the thread has written everything and waits.
     is_idle: bool,
     is_over: bool,
 }
 
 impl Writer {
-    pub(crate) fn new(clock: WallClock, ports: Ports) -> Self {
+    pub(crate) fn new(clock: WallClock, mut ports: Ports) -> Self {
+        let outlets = std::mem::take(&mut ports.outlets);
         let shared = Shared {
-            ports: Mutex::new(ports),
+            outlets: Mutex::default(),
             inbox: Mutex::default(),
             filled: Condvar::new(),
             worked: AtomicU64::new(0),
@@ -96,20 +109,38 @@ impl Writer {
         let may_share = thread::available_parallelism().is_ok_and(|count| count.get() > 1);
         Self {
             clock,
+            ports,
+            is_away: vec![false; outlets.len()],
+            own: Outlets::of(outlets),
             shared: Arc::new(shared),
             thread: None,
             may_share,
             pace: Pace::Prompt,
             taken: Vec::new(),
+            batch: Vec::new(),
             open_from: SimTime::ZERO,
             looked_at: SimTime::ZERO,
+            looks: 0,
             worked: SimDuration::ZERO,
         }
     }
 
-    /// The ports, once the thread has written what it was handed.
-    pub(crate) fn ports(&self) -> MutexGuard<'_, Ports> {
-        locked(&self.shared.ports)
+    /// The ports by which packets leave.
+    pub(crate) fn ports(&mut self) -> &mut Ports {
+        &mut self.ports
+    }
+
+    /// Samples of the spin bits of programs' QUIC connections.
+    pub(crate) fn spin(&self) -> &SpinObserver {
+        &self.ports.spin
+    }
+
+    /// The packets written by now.
+    pub(crate) fn departures(&self) -> Departures {
+        let mut sum = self.own.departures.clone();
+        sum.add(&locked(&self.shared.outlets).departures);
+        sum.refused += self.ports.refused;
+        sum
     }
 
     /// Takes what has left the network, and writes it or lets it be written. Returns until when packets gather, if they do: some
@@ -120,25 +151,29 @@ impl Writer {
     }
 
     fn pass(&mut self, next: SimTime) -> Option<SimTime> {
-        if self.pace == Pace::Shared {
-            if !self.taken.is_empty() {
-                self.hand_over();
-            }
-            return Some(self.clock.now() + LONG_MODERATION);
-        }
         let now = self.clock.now();
-        let mut ports = locked(&self.shared.ports);
-        ports.take(&mut self.taken);
-        if ports.has_some() && self.open_from <= now {
-            ports.write(&self.clock);
+        for event in self.taken.drain(..) {
+            match self.ports.route(event) {
+                Some((number, waiting)) if self.is_away[number] => {
+                    self.batch.push((number, waiting));
+                }
+                Some((number, waiting)) => self.own.push(number, waiting),
+                None => {}
+            }
+        }
+        if !self.batch.is_empty() {
+            self.hand_over();
+        }
+        if self.own.has_some() && self.open_from <= now {
+            self.own.write(&self.clock);
             self.open_from = self.clock.now() + MODERATION;
         }
-        if self.pace == Pace::Gathering {
+        if self.pace != Pace::Prompt {
             // What hosts send gathers, too: else each of their packets would wake the driver.
-            self.open_from = self.open_from.max(now + LONG_MODERATION);
+            self.open_from = now + LONG_MODERATION;
             return Some(self.open_from);
         }
-        (ports.has_some() || next < self.open_from).then_some(self.open_from)
+        (self.own.has_some() || next < self.open_from).then_some(self.open_from)
     }
 
     /// Decides who writes, by how much of the time until `now` the driver was idle in all.
@@ -153,18 +188,43 @@ impl Writer {
         let load = worked.saturating_sub(self.worked).as_secs_f64() / passed.as_secs_f64();
         (self.looked_at, self.worked) = (now, worked);
         let next = self.pace.next(load);
-        let may_change = match (self.pace, next) {
-            (_, Pace::Shared) => self.start(),
-            (Pace::Shared, _) => {
-                // What it was handed first has to leave first.
-                let inbox = locked(&self.shared.inbox);
-                inbox.is_idle && inbox.events.is_empty()
-            }
-            _ => true,
-        };
-        if may_change {
+        if self.pace == Pace::Shared || next == Pace::Shared {
+            self.share_out(next);
+        } else {
             self.pace = next;
         }
+    }
+
+    /// Divides the outlets among the driver and the thread, or takes them back, if the thread has nothing to do at the moment: what it was
+    /// handed first has to leave first.
+    fn share_out(&mut self, next: Pace) {
+        let is_new = next != self.pace;
+        self.looks += 1;
+        if !self.start() || !(is_new || self.looks >= LOOKS_PER_DIVISION) {
+            return;
+        }
+        let inbox = locked(&self.shared.inbox);
+        if !inbox.is_idle || !inbox.batch.is_empty() {
+            return;
+        }
+        let mut others = locked(&self.shared.outlets);
+        let mut all: Vec<_> = self.own.take_all(&self.clock);
+        all.extend(others.take_all(&self.clock));
+        let mut all: Vec<_> = all
+            .into_iter()
+            .map(|(number, mut outlet)| (outlet.take_written(), number, outlet))
+            .collect();
+        all.sort_unstable_by_key(|(written, number, _)| (std::cmp::Reverse(*written), *number));
+        let total: u64 = all.iter().map(|(written, ..)| written).sum();
+        // The driver also reads: for about half as long as all writing takes.
+        let (mut driver, mut thread) = (total / 2, 0);
+        for (written, number, outlet) in all {
+            let is_away = next == Pace::Shared && thread <= driver;
+            *(if is_away { &mut thread } else { &mut driver }) += written;
+            self.is_away[number] = is_away;
+            if is_away { &mut others } else { &mut self.own }.put(number, outlet);
+        }
+        (self.pace, self.looks) = (next, 0);
     }
 
     /// Writes everything, and ends the thread. Returns the processor time that it took.
@@ -174,24 +234,22 @@ impl Writer {
     }
 
     fn write_all(&mut self) -> SimDuration {
-        let cpu = self.end();
-        let mut ports = locked(&self.shared.ports);
-        ports.take(&mut self.taken);
-        ports.write(&self.clock);
-        cpu
+        self.open_from = SimTime::ZERO;
+        self.pass(SimTime::MAX);
+        self.own.write(&self.clock);
+        self.end()
     }
 
     /// Ends the thread once it has written what it was handed. Returns the processor time that it took.
     fn end(&mut self) -> SimDuration {
         locked(&self.shared.inbox).is_over = true;
         self.shared.filled.notify_one();
-        self.pace = Pace::Prompt;
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 
     fn hand_over(&mut self) {
         let mut inbox = locked(&self.shared.inbox);
-        inbox.events.append(&mut self.taken);
+        inbox.batch.append(&mut self.batch);
         if std::mem::take(&mut inbox.is_idle) {
             drop(inbox);
             self.shared.filled.notify_one();
@@ -219,10 +277,10 @@ impl Shared {
     /// The work of the thread: the processor time that it took.
     fn run(&self, clock: &WallClock) -> SimDuration {
         Precedence::take(Rank::Driver);
-        let mut events = Vec::new();
+        let mut batch = Vec::new();
         loop {
             let mut inbox = locked(&self.inbox);
-            while inbox.events.is_empty() {
+            while inbox.batch.is_empty() {
                 if inbox.is_over {
                     return cpu_time();
                 }
@@ -230,13 +288,15 @@ impl Shared {
                 inbox = self.filled.wait(inbox).unwrap_or_else(PoisonError::into_inner);
             }
             inbox.is_idle = false;
-            std::mem::swap(&mut events, &mut inbox.events);
+            std::mem::swap(&mut batch, &mut inbox.batch);
             drop(inbox);
             let begin = clock.now();
-            let mut ports = locked(&self.ports);
-            ports.take(&mut events);
-            ports.write(clock);
-            drop(ports);
+            let mut outlets = locked(&self.outlets);
+            for (number, waiting) in batch.drain(..) {
+                outlets.push(number, waiting);
+            }
+            outlets.write(clock);
+            drop(outlets);
             let took = clock.now().saturating_since(begin);
             self.worked.fetch_add(took.as_nanos(), Ordering::Relaxed);
         }
@@ -299,7 +359,10 @@ mod tests {
             writer.pass(SimTime::MAX);
             if number % 2_000 == 0 {
                 assert!(writer.start());
-                writer.pace = Pace::Shared;
+                while writer.pace != Pace::Shared {
+                    writer.share_out(Pace::Shared);
+                }
+                assert!(writer.is_away[0]);
             }
             if number % 2_000 == 1_000 {
                 while !locked(&writer.shared.inbox).is_idle {
@@ -309,11 +372,12 @@ mod tests {
                 now += SimDuration::from_millis(1_000_000);
                 writer.balance(now, now.saturating_since(SimTime::ZERO));
                 assert_eq!(writer.pace, Pace::Gathering);
+                assert!(!writer.is_away[0]);
             }
         }
         assert!(writer.thread.is_some());
         writer.write_all();
-        assert_eq!(writer.ports().departures.packets, 20_000);
+        assert_eq!(writer.departures().packets, 20_000);
         let mut written = Vec::new();
         file.rewind().unwrap();
         file.read_to_end(&mut written).unwrap();
@@ -330,10 +394,14 @@ mod tests {
         assert_eq!(writer.pace, Pace::Gathering, "most of it");
         writer.balance(at(30), SimDuration::from_millis(11));
         assert_eq!(writer.pace, Pace::Gathering);
-        writer.balance(at(40), SimDuration::from_millis(11));
-        assert_eq!(writer.pace, Pace::Shared, "all of it");
+        // Until the thread runs.
+        let mut now = at(30);
+        while writer.pace != Pace::Shared {
+            now += SimDuration::from_millis(10);
+            writer.balance(now, SimDuration::from_millis(11));
+        }
         // Too early to tell.
-        writer.balance(at(45), SimDuration::from_millis(16));
+        writer.balance(now + SimDuration::from_millis(5), SimDuration::from_millis(16));
         assert_eq!(writer.pace, Pace::Shared);
     }
 

@@ -6,11 +6,19 @@ use std::path::{Path, PathBuf};
 
 use super::waits::{Id, Reading};
 
+/// After so many looks, processes are asked for their groups again: they may have moved.
+const ASK_EVERY: u32 = 10;
+
 /// The control groups of programs that share out processor time.
 #[derive(Debug)]
 pub(super) struct Quotas {
     /// The places of the groups of the second version, and of those of the first version's controller of processors.
     mounts: Mounts,
+    /// The processes that were asked for their groups, and the folders of these.
+    asked: Vec<u32>,
+    folders: BTreeSet<PathBuf>,
+    /// Looks since then.
+    looks: u32,
     /// By folder of a group, its number.
     numbers: BTreeMap<PathBuf, u32>,
 }
@@ -70,32 +78,38 @@ impl Mounts {
 impl Quotas {
     pub(super) fn new() -> Self {
         let told = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        Self { mounts: Mounts::of(&told), numbers: BTreeMap::new() }
+        let (asked, folders, looks, numbers) = Default::default();
+        Self { mounts: Mounts::of(&told), asked, folders, looks, numbers }
     }
 
     /// Appends the readings of the groups that these processes are in.
-    pub(super) fn read(
-        &mut self,
-        processes: impl Iterator<Item = u32>,
-        readings: &mut Vec<Reading>,
-    ) {
-        let mut folders = BTreeSet::new();
-        let mut seen = BTreeSet::new();
-        for process in processes {
-            let told = fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap_or_default();
-            if !seen.contains(&told) {
-                folders.extend(self.mounts.folders(&told));
-                seen.insert(told);
-            }
+    pub(super) fn read(&mut self, processes: Vec<u32>, readings: &mut Vec<Reading>) {
+        self.looks += 1;
+        if self.asked != processes || self.looks >= ASK_EVERY {
+            self.ask(processes);
         }
-        for folder in folders {
+        for folder in &self.folders {
             let told = fs::read_to_string(folder.join("cpu.stat")).unwrap_or_default();
             if let Some((waited, slices)) = throttled(&told) {
                 let next = self.numbers.len() as u32;
-                let id = Id::Group(*self.numbers.entry(folder).or_insert(next));
+                let id = Id::Group(*self.numbers.entry(folder.clone()).or_insert(next));
                 readings.push(Reading { id, ran: 0, waited, slices, is_stopped: false });
             }
         }
+    }
+
+    /// Asks processes for their groups.
+    fn ask(&mut self, processes: Vec<u32>) {
+        let mut seen = BTreeSet::new();
+        self.folders.clear();
+        for process in &processes {
+            let told = fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap_or_default();
+            if !seen.contains(&told) {
+                self.folders.extend(self.mounts.folders(&told));
+                seen.insert(told);
+            }
+        }
+        (self.asked, self.looks) = (processes, 0);
     }
 
     /// The folder of a group.

@@ -21,8 +21,9 @@ use crate::precedence::{Precedence, Rank};
 const WINDOW: SimDuration = SimDuration::from_millis(100);
 /// Time between two questions to all hosts: what a socket has lost since cannot be told from others if it closes.
 const HOSTS_EVERY: SimDuration = SimDuration::from_millis(200);
-/// It works for one part in so many of its time at most.
-const COST: u64 = 100;
+/// It looks at programs for one part in so many of its time at most, and asks hosts for another.
+const LOOKS: u64 = 125;
+const QUESTIONS: u64 = 1_000;
 
 /// A thread that watches programs, until it is asked what it has seen.
 #[derive(Debug)]
@@ -101,12 +102,13 @@ impl Work {
             let begin = self.clock.now();
             if begin >= look_at {
                 self.look(begin);
-                look_at = self.next(begin, WINDOW);
+                look_at = self.next(begin, WINDOW, LOOKS);
             }
             let begin = self.clock.now();
             if begin >= ask_at && self.found.sockets.hosts() > 0 {
                 self.ask();
-                ask_at = self.next(begin, HOSTS_EVERY / self.found.sockets.hosts() as u64);
+                let every = HOSTS_EVERY / self.found.sockets.hosts() as u64;
+                ask_at = self.next(begin, every, QUESTIONS);
             }
             let sleep = look_at.min(ask_at).saturating_since(self.clock.now());
             let sleep = sleep.max(SimDuration::from_millis(1));
@@ -118,9 +120,9 @@ impl Work {
     }
 
     /// When to do again what was begun at `begin` and is over now.
-    fn next(&self, begin: SimTime, every: SimDuration) -> SimTime {
+    fn next(&self, begin: SimTime, every: SimDuration, cost: u64) -> SimTime {
         let took = self.clock.now().saturating_since(begin);
-        begin + every.max(took * COST)
+        begin + every.max(took * cost)
     }
 
     /// Reads the figures of all programs.
@@ -130,7 +132,7 @@ impl Work {
         for process in &processes {
             Processes::read(*process, &mut readings);
         }
-        self.quotas.read(processes.into_iter(), &mut readings);
+        self.quotas.read(processes, &mut readings);
         self.readings = readings.len();
         let quotas = &self.quotas;
         let name = |id| match id {
