@@ -80,8 +80,13 @@ def opened(folder: Path) -> list[str]:
     return commands
 
 
-def as_user(home: Path, *args: object, device: str = "open") -> subprocess.CompletedProcess[str]:
-    """Runs leobench as that user, where the TUN device is `open` to all, `closed`, `absent` or `other`."""
+def as_user(
+    home: Path, *args: object, device: str = "open", first: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Runs leobench as that user, where the TUN device is `open` to all, `closed`, `absent` or `other`.
+
+    A shell script may come first.
+    """
     folder = home.parent
     made = f"mkdir {folder}/dev; mount -t tmpfs -o mode=755 none {folder}/dev"
     mode = "0666" if device == "open" else "0600"
@@ -95,6 +100,7 @@ def as_user(home: Path, *args: object, device: str = "open") -> subprocess.Compl
             *opened(folder),
             made,
             {"absent": hidden, "other": other}.get(device, node),
+            first,
             f"cd {home}",
             f"export HOME={home}",
             f"exec {shlex.join(map(str, (SETPRIV, *AS_USER, *words)))}",
@@ -180,3 +186,48 @@ def test_root_without_a_capability(dropped: list[str], named: list[str], tmp_pat
 def test_without_the_device(device: str, message: str, home: Path) -> None:
     ended = as_user(home, "emulate", ONE_FLOW, "--", "true", device=device)
     assert (ended.returncode, ended.stderr) == (2, f"leobench: /dev/net/tun: {message}\n")
+
+
+MASKED = "mount -t tmpfs none /proc/fs"
+ON_A_MACHINE = (
+    "run as root, or allow user namespaces (sysctl user.max_user_namespaces=10000, "
+    "kernel.apparmor_restrict_unprivileged_userns=0)"
+)
+IN_A_CONTAINER = (
+    "start this container as root with --cap-add SYS_ADMIN --cap-add NET_ADMIN, or with "
+    "--security-opt seccomp=unconfined and --security-opt systempaths=unconfined (Podman: unmask=ALL)"
+)
+
+
+@pytest.mark.parametrize(
+    ("mark", "ways"),
+    [("true", ON_A_MACHINE), ("mount -t tmpfs none /run; touch /run/.containerenv", IN_A_CONTAINER)],
+)
+def test_parts_of_proc_that_are_hidden(mark: str, ways: str, home: Path) -> None:
+    """As container engines hide some: the kernel then lets no user mount another one."""
+    if mark == "true" and containers.is_one():
+        pytest.skip("this is a container")
+    first = mark.replace("touch", "mkdir -p /run; touch")
+    ended = as_user(home, "emulate", ONE_FLOW, "--", "true", first=f"{MASKED}\n{first}")
+    message = f"leobench: this user may not mount /proc in a namespace (Operation not permitted); {ways}\n"
+    assert (ended.returncode, ended.stderr) == (2, message)
+
+
+def test_a_user_without_namespaces(home: Path) -> None:
+    """In a namespace of users that may have one more, which the user is in."""
+    words = [sys.executable, "-m", "leobench", "emulate", str(ONE_FLOW), "--", "true"]
+    user = [UNSHARE, "--user", "--map-user", "1", *words]
+    script = f"echo 1 > /proc/sys/user/max_user_namespaces; exec {shlex.join(user)}"
+    folder = home.parent
+    node = f"mknod -m 0666 {folder}/tun c 10 200; mount --bind {folder}/tun /dev/net/tun"
+    inner = [UNSHARE, "--user", "--map-root-user", "sh", "-ec", script]
+    lines = ["set -e", *opened(folder), node, f"cd {home}", f"exec {shlex.join(inner)}"]
+    ended = subprocess.run(
+        [UNSHARE, "--mount", "sh", "-c", "\n".join(lines)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr.startswith("leobench: this user may make no namespaces (No space left on device); ")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench import version
-from leobench.emulation import containers, ends, hosts
+from leobench.emulation import containers, ends, hosts, trial
 from leobench.errors import InputError, allowed
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ def check_machine() -> None:
             f"root lacks {' and '.join(lacking)} here, which network namespaces need; "
             f"in a container, start it with {options}"
         )
-    if os.geteuid() != 0 and not _has_user_namespaces():
-        raise InputError("this kernel only lets root create network namespaces; run as root")
+    if os.geteuid() != 0 and (fault := trial.fault()) is not None:
+        raise InputError(fault)
 
 
 def _lacking_capabilities() -> list[str]:
@@ -119,14 +119,3 @@ def _lacking_capabilities() -> list[str]:
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     held = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:"))
     return [name for name, bit in _CAPABILITIES.items() if not held >> bit & 1]
-
-
-def _has_user_namespaces() -> bool:
-    limit = Path("/proc/sys/user/max_user_namespaces")
-    restricted = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-    old = Path("/proc/sys/kernel/unprivileged_userns_clone")
-
-    def says(path: Path, value: str) -> bool:
-        return path.exists() and path.read_text(encoding="ascii").strip() == value
-
-    return not (says(limit, "0") or says(restricted, "1") or says(old, "0"))

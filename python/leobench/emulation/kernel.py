@@ -5,10 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 CLONE_NEWNS = 0x0002_0000
 CLONE_NEWUTS = 0x0400_0000
@@ -26,6 +23,14 @@ _PR_SET_PDEATHSIG = 1
 def unshare(flags: int) -> None:
     """Leaves the namespaces of these kinds for new ones; that of processes is only for children."""
     _checked(_libc().unshare(flags), "unshare")
+
+
+def enter_user_namespace(flags: int) -> None:
+    """Leaves the namespaces of these kinds, one of users among them, in which this user becomes root."""
+    user, group = os.geteuid(), os.getegid()
+    unshare(flags)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
+        write(Path("/proc/self") / name, text)
 
 
 def enter(namespace: int) -> None:

@@ -240,19 +240,10 @@ def _isolate(job: _Job, report: int, interrupted: int | None) -> None:
 
 def _enter_namespaces() -> None:
     """Leaves the namespaces of processes and mounts; a user becomes root of a namespace of users for it."""
-    user, group = os.geteuid(), os.getegid()
-    if user == 0:
+    if os.geteuid() == 0:
         kernel.unshare(kernel.CLONE_NEWPID | kernel.CLONE_NEWNS)
-        return
-    try:
-        kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS)
-        kernel.write(Path("/proc/self/setgroups"), "deny")
-        kernel.write(Path("/proc/self/uid_map"), f"0 {user} 1")
-        kernel.write(Path("/proc/self/gid_map"), f"0 {group} 1")
-    except OSError as error:
-        raise RunError(
-            f"this user is not allowed to create namespaces: {error.strerror}; run as root"
-        ) from None
+    else:
+        kernel.enter_user_namespace(kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS)
 
 
 def _is_closed(pipe: int) -> bool:
