@@ -1,5 +1,6 @@
 # leobench on a slim image: build with `docker build --tag leobench .`, run with
-# `docker run --rm --volume "$PWD:/work" leobench run ka.toml`. Real time needs --privileged as well.
+# `docker run --rm --volume "$PWD:/work" leobench run ka.toml`. Real time needs the options
+# `--device /dev/net/tun --cap-add SYS_ADMIN --cap-add NET_ADMIN` as well; docs/howto/way-out.md has the rest.
 ARG PYTHON=3.13
 ARG RUST=1.95
 
@@ -22,6 +23,10 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:${PYTHON}-slim-bookworm
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels pip install --no-cache-dir /wheels/*.whl
+# A way out of emulated networks translates addresses; routers and shapers use the others.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends nftables iproute2 iputils-ping curl \
+    && rm -rf /var/lib/apt/lists/*
 WORKDIR /work
 ENTRYPOINT ["leobench"]
 CMD ["--help"]

@@ -275,13 +275,34 @@ def test_without_the_program_or_the_privilege(world: World, tmp_path: Path) -> N
         "--way-out: nft: Operation not permitted (you must be root); translation takes the capability "
         "CAP_NET_ADMIN: run as root, or start the container with --cap-add NET_ADMIN"
     )
-    fixed = "mount -o remount,bind,ro /proc/sys 2>/dev/null || { mount --bind /proc/sys /proc/sys; "
-    fixed += 'mount -o remount,bind,ro /proc/sys; }; exec "$@"'
+
+
+def test_settings_that_cannot_be_written(world: World, tmp_path: Path) -> None:
+    """As in most containers: it takes settings that let packets through from the start."""
+    fixed = 'mount --bind /proc/sys /proc/sys; mount -o remount,bind,ro /proc/sys; exec "$@"'
     container = ("unshare", "--mount", "sh", "-ec", fixed, "sh")
     assert refused(world, tmp_path, "--way-out", before=container) == (
         "--way-out: /proc/sys/net/ipv4/conf/eth0/forwarding: cannot be written: Read-only file system; "
         "run as root, or start the container with --sysctl net.ipv4.conf.all.forwarding=1"
     )
+    all_of_them = "for family in 4 6; do echo {} > /proc/sys/net/ipv$family/conf/all/forwarding; done"
+    world.caller.script(all_of_them.format(1))
+    try:
+        command = "curl -sS -4 http://site.test/; curl -sS -6 http://site.test/"
+        words = (*LEOBENCH, *EMULATE, "--way-out", "--", "sh", "-c", command)
+        ended = world.caller.run(*container, *words)
+    finally:
+        world.caller.script(all_of_them.format(0))
+    assert ended.stdout == "hello 203.0.113.2\nhello 2001:db8::2\n"
+
+
+def test_a_way_out_behind_a_router(world: World, tmp_path: Path) -> None:
+    """Programs on the LAN: translated by the router, the far host and the caller, or by the last two only."""
+    for router in ("nat", "true"):
+        command = "curl -sS -4 http://site.test/; curl -sS -6 http://site.test/; hostname"
+        words = ("--way-out", "--router", router, "--", "sh", "-c", command)
+        ended = world.leobench(*EMULATE, *words, cwd=tmp_path)
+        assert ended.stdout == "hello 203.0.113.2\nhello 2001:db8::2\nlan\n", ended.stderr
 
 
 def test_a_port_in_use(world: World, tmp_path: Path) -> None:

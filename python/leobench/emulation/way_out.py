@@ -282,9 +282,11 @@ def _connect(joint: Joint, namespace: int) -> None:
         peer = {"ifname": gateway.DEVICE, "net_ns_fd": namespace, "mtu": joint.mtu}
         route.link("add", ifname=device, kind="veth", peer=peer, mtu=joint.mtu)
         index = route.link_lookup(ifname=device)[0]
-        gateway.silence(device)
         gateway.add_addresses(route, index, joint, 0)
         route.link("set", index=index, state="up")
-    for place, needed in ((uplinks.force_v4(device), True), (uplinks.force_v6(device), joint.v6)):
-        if needed and forwarding.exists(place) and forwarding.read(place) != "1":
+    wanted = [uplinks.force_v4(device)]
+    if joint.v6 and forwarding.read(uplinks.FORWARDING_V6) != "1":
+        wanted.append(uplinks.force_v6(device))
+    for place in wanted:
+        if forwarding.read(place) != "1":
             forwarding.write(place, "1")
