@@ -136,7 +136,7 @@ def test_a_shaper_on_the_router_holds_the_queue(tmp_path: Path) -> None:
             "--router: no-such-program: no such program; "
             "allowed: a program that sets up the router, or `nat`",
         ),
-        ("", "--router: has no command; allowed: a program that sets up the router, or `nat`"),
+        ("", "--router: has no command"),
         ("'open", '--router: "\'open" cannot be read: No closing quotation'),
     ],
 )

@@ -65,6 +65,12 @@ def wait_for_state(world: World, expected: str) -> None:
         time.sleep(0.05)
 
 
+def wait_until_begun(session: subprocess.Popen[str]) -> None:
+    """Waits for the first word of the main program."""
+    assert session.stdout is not None
+    assert session.stdout.readline() == "begun\n", session.communicate()
+
+
 @pytest.mark.alone
 def test_a_page_by_name_over_the_link(world: World, tmp_path: Path) -> None:
     """The name takes a round trip over the link, the connection another one; the caller is who asks."""
@@ -153,8 +159,7 @@ def test_ten_kills_leave_nothing(world: World, tmp_path: Path) -> None:
         if attempt < 5:
             time.sleep(0.3 * attempt)
         else:
-            assert session.stdout is not None
-            assert session.stdout.readline() == "begun\n"
+            wait_until_begun(session)
             assert world.state() != before
         session.send_signal(signal.SIGKILL)
         session.communicate(timeout=60)
@@ -164,8 +169,7 @@ def test_ten_kills_leave_nothing(world: World, tmp_path: Path) -> None:
 def test_the_next_start_undoes_what_a_killed_keeper_could_not(world: World, tmp_path: Path) -> None:
     before = world.state()
     session = world.start(*EMULATE, "--way-out", "--", "sh", "-c", "echo begun; sleep 60", cwd=tmp_path)
-    assert session.stdout is not None
-    assert session.stdout.readline() == "begun\n"
+    wait_until_begun(session)
     for process in (*children_of(session.pid), session.pid):
         os.kill(process, signal.SIGKILL)
     session.communicate(timeout=60)
@@ -180,12 +184,10 @@ def test_settings_stay_while_another_session_needs_them(world: World, tmp_path: 
     """Two ways out at a time, on networks of their own; the first to come is the first to go."""
     before = world.state()
     first = world.start(*EMULATE, "--way-out", "--", "sh", "-c", "echo begun; read word", cwd=tmp_path)
-    assert first.stdout is not None
-    assert first.stdout.readline() == "begun\n"
+    wait_until_begun(first)
     command = "echo begun; read word; curl -sS http://site.test/"
     second = world.start(*EMULATE, "--way-out", "--", "sh", "-c", command, cwd=tmp_path)
-    assert second.stdout is not None
-    assert second.stdout.readline() == "begun\n"
+    wait_until_begun(second)
     devices = world.caller.script("ip -o -4 addr")
     assert "198.18.0.1/30" in devices
     assert "198.18.0.5/30" in devices

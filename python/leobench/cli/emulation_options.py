@@ -175,22 +175,9 @@ def others(args: argparse.Namespace, connected: Network) -> list[Program]:
     if args.server is not None:
         settle = connected.scenario.real[3]
         patience = _PATIENCE_S if args.settle is None else settle
-        words = _words("--server", args.server)
+        words = options.command("--server", args.server)
         programs.append(Program(connected.ends.far, words, listens_within=patience))
-    return programs + [Program(host, _words(f"--on {host}", command)) for host, command in args.on]
-
-
-def _words(option: str, command: str) -> tuple[str, ...]:
-    """The words of a command in quotes."""
-    import shlex
-
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise InputError(f"{option}: {command!r} cannot be read: {error}") from None
-    if not any(words[:1]):
-        raise InputError(f"{option}: has no command")
-    return tuple(words)
+    return programs + [Program(host, options.command(f"--on {host}", command)) for host, command in args.on]
 
 
 def show(connected: Network) -> int:

@@ -253,3 +253,20 @@ _REAL = (
         of_programs=True,
     ),
 )
+
+
+def command(option: str, given: str) -> tuple[str, ...]:
+    """The words of a command in quotes.
+
+    Raises:
+        InputError: If it has none, or cannot be read.
+    """
+    import shlex
+
+    try:
+        words = shlex.split(given)
+    except ValueError as error:
+        raise InputError(f"{option}: {given!r} cannot be read: {error}") from None
+    if not any(words[:1]):
+        raise InputError(f"{option}: has no command")
+    return tuple(words)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from leobench.cli import options
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
@@ -67,7 +69,7 @@ def of(args: argparse.Namespace, ends: Ends, scenario: Scenario, programs: Seque
     from leobench.emulation.surroundings import Surroundings
 
     names = [host.name for host in hosts.of(scenario)]
-    lan = None if args.router is None else Lan(ends.near, _words(args.router))
+    lan = None if args.router is None else Lan(ends.near, options.command("--router", args.router))
     main = programs[-1].host
     near = main if main in names else ends.near
     way_out = _way_out(args, names, near, ends.far)
@@ -105,17 +107,3 @@ def _exposed(given: str) -> Exposed:
             f"--expose {given}: allowed: a port from 1 to {_LAST_PORT:,}, or two with a colon between them"
         )
     return Exposed(int(ports[0]), int(ports[1]))
-
-
-def _words(command: str) -> tuple[str, ...]:
-    import shlex
-
-    from leobench.errors import InputError
-
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise InputError(f"--router: {command!r} cannot be read: {error}") from None
-    if not any(words[:1]):
-        raise InputError("--router: has no command; allowed: a program that sets up the router, or `nat`")
-    return tuple(words)
