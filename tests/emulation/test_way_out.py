@@ -166,6 +166,46 @@ def test_ten_kills_leave_nothing(world: World, tmp_path: Path) -> None:
         wait_for_state(world, before)
 
 
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_signals_leave_nothing(how: signal.Signals, world: World, tmp_path: Path) -> None:
+    before = world.state()
+    session = world.start(*EMULATE, "--way-out", "--", "sh", "-c", "echo begun; sleep 60", cwd=tmp_path)
+    wait_until_begun(session)
+    session.send_signal(how)
+    session.communicate(timeout=60)
+    assert session.returncode == 128 + how
+    assert world.state() == before, "what leobench undoes itself is undone when it ends"
+
+
+def test_only_packets_of_sessions_are_forwarded(world: World, tmp_path: Path) -> None:
+    """A machine that does not forward goes on to forward nothing else; one that does goes on, too."""
+    world.outside.script(
+        "ip route add 192.0.2.0/24 via 203.0.113.2; ip -6 route add 2001:db8:9::/64 via 2001:db8::2"
+    )
+    world.caller.script(
+        "ip link add stub type veth peer name stub2; ip link set stub up; ip link set stub2 up; "
+        "ip addr add 192.0.2.1/24 dev stub; ip -6 addr add 2001:db8:9::1/64 dev stub nodad; "
+        "nft 'table inet count { chain f { type filter hook forward priority 10; "
+        "ip daddr 192.0.2.9 counter comment v4; ip6 daddr 2001:db8:9::9 counter comment v6; }; }'; "
+        "echo 1 > /proc/sys/net/ipv6/conf/all/forwarding"
+    )
+    try:
+        session = world.start(*EMULATE, "--way-out", "--", "sh", "-c", "echo begun; sleep 60", cwd=tmp_path)
+        wait_until_begun(session)
+        for address in ("192.0.2.9", "2001:db8:9::9"):
+            world.outside.run("ping", "-c", "1", "-W", "1", address, check=False)
+        counted = world.caller.run("nft", "list", "table", "inet", "count").stdout
+        session.kill()
+        session.communicate()
+    finally:
+        world.caller.script(
+            "ip link del stub; nft delete table inet count; echo 0 > /proc/sys/net/ipv6/conf/all/forwarding"
+        )
+        world.outside.script("ip route del 192.0.2.0/24; ip -6 route del 2001:db8:9::/64")
+    assert re.search(r"192\.0\.2\.9 counter packets 0 ", counted), counted
+    assert re.search(r"2001:db8:9::9 counter packets 1 ", counted), counted
+
+
 def test_the_next_start_undoes_what_a_killed_keeper_could_not(world: World, tmp_path: Path) -> None:
     before = world.state()
     session = world.start(*EMULATE, "--way-out", "--", "sh", "-c", "echo begun; sleep 60", cwd=tmp_path)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from leobench.emulation import forwarding, name_service, nft, uplinks
 from leobench.emulation.keeper import Keeper
-from leobench.errors import InputError, LeobenchError
+from leobench.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -122,7 +122,7 @@ class Outside:
         try:
             _connect(self.joint, namespace)
             said = b"connected"
-        except (OSError, LeobenchError) as error:
+        except Exception as error:  # whatever it is: the far host waits for a word
             said = f"--way-out: {error}".encode()[:_MESSAGE]
         finally:
             os.close(namespace)
@@ -158,7 +158,12 @@ def outside(asked: WayOut) -> Iterator[Outside]:
         held.callback(keeper.close)
         strip = _claim(claim, known, v6=v6)
         joint = Joint(asked, strip, v6, known.mtu)
-        silent = [device for device in known.devices if uplinks.force_v4(device) in claim.settings]
+        silent = [
+            (family, device)
+            for family, setting in (("ipv4", uplinks.force_v4), ("ipv6", uplinks.force_v6))
+            for device in known.devices
+            if setting(device) in claim.settings
+        ]
         table = nft.OwnedTable(strip.device, _rules(joint, silent))
         held.callback(table.close)
         opened = Outside(joint, servers)
@@ -226,12 +231,13 @@ def _other(port: int) -> int:
     return port + 10_000 if port < 50_000 else port - 10_000
 
 
-def _rules(joint: Joint, silent: Sequence[str]) -> str:
+def _rules(joint: Joint, silent: Sequence[tuple[str, str]]) -> str:
     """The chains of the caller's namespace.
 
     Args:
         joint: The way out.
-        silent: The devices that packets were not forwarded from before: only those of sessions are.
+        silent: The families and devices that packets were not forwarded from before: only those of sessions
+            are now.
     """
     device = joint.strip.device
     inner = [str(address.ip) for address in joint.strip.end(1)]
@@ -247,7 +253,10 @@ def _rules(joint: Joint, silent: Sequence[str]) -> str:
         f'{name} saddr {network} oifname != "{device}" masquerade;'
         for name, network in zip(("ip", "ip6"), networks, strict=True)
     ]
-    closed = [f'iifname "{each}" oifname != "{uplinks.DEVICE}*" drop;' for each in silent]
+    closed = [
+        f'meta nfproto {family} iifname "{each}" oifname != "{uplinks.DEVICE}*" drop;'
+        for family, each in silent
+    ]
     return f"""
         chain prerouting {{
             type nat hook prerouting priority -100; policy accept;
