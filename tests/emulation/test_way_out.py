@@ -319,9 +319,20 @@ def test_without_the_program_or_the_privilege(world: World, tmp_path: Path) -> N
     )
 
 
-def test_settings_that_cannot_be_written(world: World, tmp_path: Path) -> None:
-    """As in most containers: it takes settings that let packets through from the start."""
-    fixed = 'mount --bind /proc/sys /proc/sys; mount -o remount,bind,ro /proc/sys; exec "$@"'
+# What Docker gives to root in a container, and what the documented options add.
+CAPABILITIES = (
+    "chown dac_override fsetid fowner mknod net_raw setgid setuid setfcap setpcap net_bind_service "
+    "sys_chroot kill audit_write sys_admin net_admin"
+)
+
+
+def test_in_a_container_with_the_documented_options(world: World, tmp_path: Path) -> None:
+    """Settings cannot be written there: it takes settings that let packets through from the start."""
+    capabilities = "".join(f",+{name}" for name in CAPABILITIES.split())
+    fixed = (
+        "mount --bind /proc/sys /proc/sys; mount -o remount,bind,ro /proc/sys; "
+        f'exec setpriv --bounding-set=-all{capabilities} --inh-caps=-all "$@"'
+    )
     container = ("unshare", "--mount", "sh", "-ec", fixed, "sh")
     assert refused(world, tmp_path, "--way-out", before=container) == (
         "--way-out: /proc/sys/net/ipv4/conf/eth0/forwarding: cannot be written: Read-only file system; "
