@@ -242,6 +242,17 @@ def test_settings_stay_while_another_session_needs_them(world: World, tmp_path: 
     wait_for_state(world, before)
 
 
+def test_without_ipv6_it_is_refused_at_once(world: World, tmp_path: Path) -> None:
+    """The far host answers that there is no route, one round trip later."""
+    world.caller.script("ip -6 route del default")
+    try:
+        command = "curl -sS http://site.test/; curl -sS -6 -m 20 http://site.test/"
+        ended = world.leobench(*EMULATE, "--way-out", "--", "sh", "-c", command, cwd=tmp_path)
+    finally:
+        world.caller.script("ip -6 route add default via 2001:db8::1")
+    assert (ended.returncode, ended.stdout) == (7, "hello 203.0.113.2\n"), ended.stderr
+
+
 def test_networks_of_the_caller_are_left_alone(world: World, tmp_path: Path) -> None:
     world.caller.script("ip route add 198.18.0.0/16 via 203.0.113.1")
     try:

@@ -60,7 +60,7 @@ def connect(
     _configure(joint, far, [host for host in known if host is not far], beyond)
     near = next(host for host in known if host.name == joint.asked.near)
     nft.load(_rules(joint, near))
-    for first in _EVERYWHERE[: 1 + joint.v6]:
+    for first in _EVERYWHERE:
         emulation.lead_to(first, 0, number)
 
 
@@ -83,11 +83,13 @@ def _configure(
                 route.route("add", **ways, prefsrc=far.addresses[place])
         route.link("set", index=index, state="up")
         add_addresses(route, index, joint, 1)
-        for place, family in first.families()[: 1 + joint.v6]:
+        for place, family in first.families():
             default = {"family": family, "dst": f"{_EVERYWHERE[place]}/0"}
             route.route("del", **default, oif=link)
-            gateway = str(joint.strip.end(0)[place].ip)
-            route.route("add", **default, oif=index, gateway=gateway)
+            # Without a way out, the far host answers that there is no route.
+            if place == 0 or joint.v6:
+                gateway = str(joint.strip.end(0)[place].ip)
+                route.route("add", **default, oif=index, gateway=gateway)
     forward()
 
 
