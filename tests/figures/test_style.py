@@ -66,5 +66,5 @@ def test_times_of_scenarios_are_numbers() -> None:
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"missing/page\.md: cannot be written: No such file"):
+    with pytest.raises(InputError, match=r"missing/page\.md: cannot be written: there is no folder"):
         write_text(tmp_path / "missing" / "page.md", "")
