@@ -144,10 +144,13 @@ def _load(file: Path) -> Claim | None:
 
 def _release(claim: Claim, others: Sequence[Claim]) -> None:
     for place, (former, value) in claim.settings.items():
-        needed = any(place in other.settings for other in others)
-        # A device may be gone, and somebody else may have changed it since.
-        if not needed and (_SYSCTLS / place).exists() and read(place) == value:
-            write(place, former)
+        if any(place in other.settings for other in others):
+            continue
+        # A device may go at any moment, and its settings with it.
+        with contextlib.suppress(OSError, InputError):
+            # Somebody else may have changed it since.
+            if read(place) == value:
+                write(place, former)
     claim.file().unlink(missing_ok=True)
 
 
