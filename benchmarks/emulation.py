@@ -164,16 +164,14 @@ def by_links(count: int, rate: str, **link: str) -> Load:
             Program(f"server{number}", ("iperf3", "--server", "--one-off", "--logfile", "/dev/null"))
             for number in range(count)
         ]
-        # The last one is the main program, which starts later than the others and has to end last.
-        waits = [*["0.5"] * (count - 1), "0.4"]
-        clients = [
-            Program(
-                f"client{number}",
-                ("sh", "-c", f"sleep {wait}; exec iperf3 --client server{number} --json -C cubic --time {seconds}"
-                 f" --logfile {shlex.quote(str(folder))}/iperf{number}"),
-            )
-            for number, wait in enumerate(waits)
-        ]  # fmt: skip
+        # One after the other, as 20 programs that start or end at once wait for each other. The main one, the
+        # last, starts later by itself.
+        waits = [f"{0.5 + 0.05 * number - 0.25 * (number == count - 1):.2f}" for number in range(count)]
+        clients = []
+        for number, wait in enumerate(waits):
+            client = f"iperf3 --client server{number} --json -C cubic --time {seconds}"
+            words = f"sleep {wait}; exec {client} --logfile {shlex.quote(str(folder))}/iperf{number}"
+            clients.append(Program(f"client{number}", ("sh", "-c", words)))
         return [*servers, *clients]
 
     def read(folder: Path, _: int) -> dict[str, float]:
