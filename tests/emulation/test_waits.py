@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from leobench.errors import INVALID_RUN
 from tests.support.programs import leobench
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def verdict(tmp_path: Path, command: str, *options: str) -> dict[str, Any]:
     patient = ("--stall", "10000", "--busy", "1", "--out", "out", *options)
     ended = leobench("emulate", "fast.toml", *patient, *programs, cwd=tmp_path)
     manifest: dict[str, Any] = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
-    assert ended.returncode == (manifest["exit_code"] or int(manifest["validity"]["verdict"] == "invalid"))
+    is_invalid = manifest["validity"]["verdict"] == "invalid"
+    assert ended.returncode == (manifest["exit_code"] or (INVALID_RUN if is_invalid else 0))
     for warning in manifest["validity"]["warnings"]:
         assert warning in ended.stderr
     return manifest
