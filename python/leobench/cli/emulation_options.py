@@ -201,7 +201,7 @@ def run(args: argparse.Namespace, connected: Network, programs: list[Program]) -
         args.out,
         force=args.force,
         described=connected.resolved(),
-        surroundings=surroundings.of(args, connected.ends, connected.scenario, programs),
+        surroundings=surroundings.of(args, connected, programs),
     )
     is_valid = ended.verdict["verdict"] == "valid"
     if not args.quiet or not is_valid:

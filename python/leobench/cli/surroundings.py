@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from leobench._core import Scenario
+    from leobench.cli.emulation_options import Network
     from leobench.emulation.ends import Ends
     from leobench.emulation.programs import Program
     from leobench.emulation.surroundings import Surroundings
@@ -49,6 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a host of the scenario is a container: the number of a process in it, or container:NAME "
         "(docker or podman); may be repeated",
     )
+    parser.add_argument(
+        "--dish",
+        action="store_true",
+        help="a dish at 192.168.100.1, port 9200, answers clients of Starlink's user terminals over gRPC, on "
+        "each host at a terminal of the scenario's constellation",
+    )
 
 
 def main_host(args: argparse.Namespace, ends: Ends) -> str:
@@ -58,22 +64,24 @@ def main_host(args: argparse.Namespace, ends: Ends) -> str:
     return ends.near if args.router is None else lan.NAME
 
 
-def of(args: argparse.Namespace, ends: Ends, scenario: Scenario, programs: Sequence[Program]) -> Surroundings:
+def of(args: argparse.Namespace, connected: Network, programs: Sequence[Program]) -> Surroundings:
     """The surroundings that the arguments ask for.
 
     Raises:
         InputError: If they do not go together, or name what is not there.
     """
-    from leobench.emulation import attach, hosts
+    from leobench.emulation import attach, dish, hosts
     from leobench.emulation.lan import Lan
     from leobench.emulation.surroundings import Surroundings
 
-    names = [host.name for host in hosts.of(scenario)]
+    ends = connected.ends
+    names = [host.name for host in hosts.of(connected.scenario)]
     lan = None if args.router is None else Lan(ends.near, options.command("--router", args.router))
     main = programs[-1].host
     near = main if main in names else ends.near
     way_out = _way_out(args, names, near, ends.far)
-    return Surroundings(way_out, lan, attach.attachments(args.attach, names))
+    dishes = dish.of(connected.scenario, connected.resolved()) if args.dish else None
+    return Surroundings(way_out, lan, attach.attachments(args.attach, names), dishes)
 
 
 def _way_out(args: argparse.Namespace, names: Sequence[str], near: str, far: str) -> WayOut | None:

@@ -286,7 +286,7 @@ def _drive(job: _Job, report: int) -> None:
         settings.waited,
         next((each.offloads for each in made.values() if each.devices), hosts.OFFLOADS),
     )
-    job.surroundings.connect(emulation, known, made)
+    begin = job.surroundings.connect(emulation, known, made)
     if any(host.moves for host in known):
         moves.follow(emulation, known, made)
     ended: dict[str, Any] = {}
@@ -296,6 +296,7 @@ def _drive(job: _Job, report: int) -> None:
         try:
             if watch is not None:
                 watch.start()
+            begin()
             seconds = _FOREVER_S if job.programs else None
             ended["summary"], verdict, ended["stalls"], ended["connected"], shown = emulation.run(seconds)
             ended["verdict"], ended["spin"] = json.loads(verdict), json.loads(shown)

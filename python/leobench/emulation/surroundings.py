@@ -1,4 +1,4 @@
-"""Surroundings of the hosts of a scenario: a way out, a LAN behind a host, hosts that are containers."""
+"""Surroundings of the hosts of a scenario: a way out, a LAN behind a host, containers, dishes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from leobench.emulation import attach, gateway, hosts, lan, name_service, way_out
+from leobench.emulation.dish.process import Processes
 from leobench.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from leobench._core import Emulation
     from leobench.emulation.attach import Attachment
+    from leobench.emulation.dish import Dishes
     from leobench.emulation.hosts import Host, Made
     from leobench.emulation.lan import Lan
     from leobench.emulation.way_out import Outside, WayOut
@@ -27,11 +29,13 @@ class Surroundings:
         way_out: The way out, if there is one.
         lan: The LAN behind a host, if there is one.
         attachments: The hosts that are containers.
+        dishes: The dishes that answer on hosts, if there are any.
     """
 
     way_out: WayOut | None = None
     lan: Lan | None = None
     attachments: tuple[Attachment, ...] = ()
+    dishes: Dishes | None = None
 
     @property
     def more_hosts(self) -> tuple[str, ...]:
@@ -50,6 +54,12 @@ class Surroundings:
                 raise InputError(f"--attach {host}: the host migrates, which a container cannot")
         if self.way_out is not None and self.way_out.far in moving:
             raise InputError(f"--way-out: {self.way_out.far} migrates; allowed: a host that does not")
+        attached = {each.host for each in self.attachments}
+        for dish in self.dishes.dishes if self.dishes is not None else ():
+            if dish.host in attached:
+                raise InputError(
+                    f"--attach {dish.host}: the host has a dish; allowed: --attach without --dish"
+                )
         if self.lan is not None:
             self.lan.check([host.name for host in known])
 
@@ -112,8 +122,13 @@ class Opened:
                 made[host.name] = hosts.make(host)
         return made
 
-    def connect(self, emulation: Emulation, known: Sequence[Host], made: dict[str, Made]) -> None:
+    def connect(
+        self, emulation: Emulation, known: Sequence[Host], made: dict[str, Made]
+    ) -> Callable[[], None]:
         """Connects the hosts to what there is beside them, which becomes a host as well.
+
+        Returns:
+            A function to call when the network starts.
 
         Raises:
             RunError: If that fails.
@@ -123,3 +138,5 @@ class Opened:
             gateway.connect(self.outside.joint, self.outside.channel, emulation, known, made, beyond)
         if self.asked.lan is not None:
             made[lan.NAME] = lan.connect(self.asked.lan, emulation, known, made)
+        dishes = self.asked.dishes
+        return Processes(dishes, made).begin if dishes is not None else lambda: None
