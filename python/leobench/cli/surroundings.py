@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leobench.cli.emulation_options import Network
+    from leobench.emulation.cgnat import Cgnat
     from leobench.emulation.ends import Ends
     from leobench.emulation.programs import Program
     from leobench.emulation.surroundings import Surroundings
     from leobench.emulation.way_out import Exposed, WayOut
 
 _LAST_PORT = 65_535
+# A day: the longest timeout of a mapping.
+_LONGEST_S = 86_400
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a dish at 192.168.100.1, port 9200, answers clients of Starlink's user terminals over gRPC, on "
         "each host at a terminal of the scenario's constellation",
     )
+    parser.add_argument(
+        "--cgnat",
+        action="store_true",
+        help="the near host is behind a carrier-grade NAT: it has 100.64.0.1, others see 203.0.113.1",
+    )
+    parser.add_argument(
+        "--cgnat-timeout", metavar="SECONDS", help="how long an idle mapping of UDP lasts (default: 300)"
+    )
 
 
 def main_host(args: argparse.Namespace, ends: Ends) -> str:
@@ -81,7 +92,21 @@ def of(args: argparse.Namespace, connected: Network, programs: Sequence[Program]
     near = main if main in names else ends.near
     way_out = _way_out(args, names, near, ends.far)
     dishes = dish.of(connected.scenario, connected.resolved()) if args.dish else None
-    return Surroundings(way_out, lan, attach.attachments(args.attach, names), dishes)
+    return Surroundings(way_out, lan, attach.attachments(args.attach, names), dishes, _cgnat(args, ends))
+
+
+def _cgnat(args: argparse.Namespace, ends: Ends) -> Cgnat | None:
+    from leobench.emulation.cgnat import UDP_TIMEOUT_S, Cgnat
+    from leobench.errors import InputError
+
+    given = args.cgnat_timeout
+    if not args.cgnat:
+        if given is not None:
+            raise InputError("--cgnat-timeout: there is no carrier-grade NAT; allowed: with --cgnat")
+        return None
+    if given is not None and not (given.isascii() and given.isdecimal() and 0 < int(given) <= _LONGEST_S):
+        raise InputError(f"--cgnat-timeout {given}: allowed: whole seconds from 1 to {_LONGEST_S:,}")
+    return Cgnat(ends.near, UDP_TIMEOUT_S if given is None else int(given))
 
 
 def _way_out(args: argparse.Namespace, names: Sequence[str], near: str, far: str) -> WayOut | None:

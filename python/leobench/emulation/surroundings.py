@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leobench.emulation import attach, gateway, hosts, lan, name_service, way_out
+from leobench.emulation import attach, cgnat, gateway, hosts, lan, name_service, nft, way_out
 from leobench.emulation.dish.process import Processes
 from leobench.errors import InputError
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from leobench._core import Emulation
     from leobench.emulation.attach import Attachment
+    from leobench.emulation.cgnat import Cgnat
     from leobench.emulation.dish import Dishes
     from leobench.emulation.hosts import Host, Made
     from leobench.emulation.lan import Lan
@@ -30,12 +31,14 @@ class Surroundings:
         lan: The LAN behind a host, if there is one.
         attachments: The hosts that are containers.
         dishes: The dishes that answer on hosts, if there are any.
+        cgnat: The carrier-grade NAT before a host, if there is one.
     """
 
     way_out: WayOut | None = None
     lan: Lan | None = None
     attachments: tuple[Attachment, ...] = ()
     dishes: Dishes | None = None
+    cgnat: Cgnat | None = None
 
     @property
     def more_hosts(self) -> tuple[str, ...]:
@@ -59,6 +62,12 @@ class Surroundings:
             if dish.host in attached:
                 raise InputError(
                     f"--attach {dish.host}: the host has a dish; allowed: --attach without --dish"
+                )
+        if self.cgnat is not None:
+            nft.program()
+            if self.cgnat.near in moving | attached:
+                raise InputError(
+                    f"--cgnat: {self.cgnat.near} migrates or is a container; allowed: another host"
                 )
         if self.lan is not None:
             self.lan.check([host.name for host in known])
@@ -133,9 +142,12 @@ class Opened:
         Raises:
             RunError: If that fails.
         """
-        beyond = () if self.asked.lan is None else lan.NETWORKS
+        beyond = [*(() if self.asked.lan is None else lan.NETWORKS)]
+        beyond += [] if self.asked.cgnat is None else [cgnat.NETWORK]
         if self.outside is not None:
             gateway.connect(self.outside.joint, self.outside.channel, emulation, known, made, beyond)
+        if self.asked.cgnat is not None:
+            cgnat.connect(self.asked.cgnat, emulation, known, made)
         if self.asked.lan is not None:
             made[lan.NAME] = lan.connect(self.asked.lan, emulation, known, made)
         dishes = self.asked.dishes
