@@ -1,6 +1,7 @@
 """Implementations that others wrote as a campaign: each run sends a file from one end of a flow to the other.
 
     python examples/foreign.py examples/foreign.toml --out results/foreign
+    python examples/foreign.py examples/foreign-stacks.toml --size 20000000 --out results/foreign-stacks
 
 The campaign is that of `leobench sweep`, and so are its tables and `--resume`; only the runs are in real
 time, by `leobench emulate`, one after the other. Each program has a folder of its own in `--out`. All have
@@ -23,7 +24,7 @@ import real_runs
 import leobench
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 HERE = Path(__file__).parent
 PYTHON = f"{shlex.quote(sys.executable)} {shlex.quote(str(HERE / 'quic_aioquic.py'))}"
@@ -44,6 +45,11 @@ def tcp(controller: str) -> Callable[[str, int], tuple[str, str]]:
 PROGRAMS = {
     "quic-go": quic("{quic_go} serve [::]:4433", "{quic_go} fetch"),
     "aioquic": quic(f"{PYTHON} serve 4433", f"{PYTHON} fetch"),
+    "x-net": quic("{quic_x_net} serve [::]:4433", "{quic_x_net} fetch"),
+    **{
+        stack: quic(f"{{quic_rust}} {stack} serve [::]:4433", f"{{quic_rust}} {stack} fetch")
+        for stack in ("quiche", "quinn", "s2n-quic")
+    },
     "tcp-cubic": tcp("cubic"),
     "tcp-bbr": tcp("bbr"),
     "tcp-reno": tcp("reno"),
@@ -57,18 +63,35 @@ def goodput(said: dict[str, Any]) -> float:
     return float(said["goodput_mbps"]) * 1e6
 
 
-def commands(program: str, quic_go: Path, size: int, spec: Mapping[str, Any]) -> real_runs.Commands:
+def seconds(said: dict[str, Any]) -> float:
+    """The time to the last byte, as one of the programs says."""
+    return float(said["end"]["sum_received"]["seconds"] if "end" in said else said["seconds"])
+
+
+def commands(
+    program: str, built: Mapping[str, Path], size: int, spec: Mapping[str, Any]
+) -> real_runs.Commands:
     """What runs at both ends of the flow."""
     (ends,) = spec["flows"].values()
-    sender, receiver = (
-        command.replace("{quic_go}", str(quic_go)) for command in PROGRAMS[program](ends["from"], size)
-    )
+    sender, receiver = PROGRAMS[program](ends["from"], size)
+    for name, file in built.items():
+        sender, receiver = (each.replace(f"{{{name}}}", str(file)) for each in (sender, receiver))
     return real_runs.Commands(other=(ends["from"], sender), main=(ends["to"], receiver))
 
 
 def measure(said: dict[str, Any]) -> dict[str, float]:
     """What one of the programs says."""
-    return {"goodput_bps": goodput(said)}
+    return {"goodput_bps": goodput(said), "completion_s": seconds(said)}
+
+
+def build(programs: Sequence[str], folder: Path) -> dict[str, Path]:
+    """The programs that have to be compiled, by their names in commands."""
+    built = {}
+    for name in ("quic_go", "quic_x_net", "quic_rust"):
+        if any(f"{{{name}}}" in PROGRAMS[program]("", 0)[0] for program in programs):
+            is_rust = name == "quic_rust"
+            built[name] = real_runs.build_rust(name) if is_rust else real_runs.build_go(name, folder)
+    return built
 
 
 def main() -> int:
@@ -82,11 +105,10 @@ def main() -> int:
     parser.add_argument("--force", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        needed = "quic-go" in args.programs
-        quic_go = real_runs.build_quic_go(Path(folder)) if needed else Path(folder)
+        built = build(args.programs, Path(folder))
         failed = 0
         for program in args.programs:
-            placed = partial(commands, program, quic_go, args.size)
+            placed = partial(commands, program, built, args.size)
             executor = real_runs.RealTime(placed, measure)
             out = args.out / program
             result = leobench.sweep(args.campaign, out, executor, resume=args.resume, force=args.force)

@@ -121,7 +121,7 @@ def main() -> int:
     args = parser.parse_args()
     again = {"resume": args.resume, "force": args.force}
     with tempfile.TemporaryDirectory() as folder:
-        program = real_runs.build_quic_go(Path(folder))
+        program = real_runs.build_go("quic_go", Path(folder))
         executor = real_runs.RealTime(partial(commands, program), measure)
         real = leobench.sweep(args.campaign, args.out / "real", executor, **again, progress=report)
     virtual = leobench.sweep(args.campaign, args.out / "virtual", workers=1, **again)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from leobench.campaign.plan import PlannedRun
 
-QUIC_GO = Path(__file__).parent / "quic_go"
+EXAMPLES = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,30 @@ class Commands:
     main: tuple[str, str]
 
 
-def build_quic_go(folder: Path) -> Path:
-    """Builds the program in Go into a folder.
+def build_go(name: str, folder: Path) -> Path:
+    """Builds a program in Go of the examples into a folder.
 
     Raises:
         InputError: If Go is not installed.
     """
     if shutil.which("go") is None:
-        raise InputError("go: is not installed; quic-go's programs need it")
-    program = folder / "quic_go"
-    subprocess.run(["go", "build", "-o", str(program), "."], cwd=QUIC_GO, check=True)
+        raise InputError(f"go: is not installed; {name} needs it")
+    program = folder / name
+    subprocess.run(["go", "build", "-o", str(program), "."], cwd=EXAMPLES / name, check=True)
     return program
+
+
+def build_rust(name: str) -> Path:
+    """Builds a crate of the examples, in its folder.
+
+    Raises:
+        InputError: If Cargo is not installed.
+    """
+    if shutil.which("cargo") is None:
+        raise InputError(f"cargo: is not installed; {name} needs it")
+    words = ["cargo", "build", "--release", "--locked", "--quiet", "--target-dir", "target"]
+    subprocess.run(words, cwd=EXAMPLES / name, check=True)
+    return EXAMPLES / name / "target" / "release" / name
 
 
 def told(main: Callable[[], int]) -> int:
