@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from leobench.errors import InputError
+from leobench.errors import InputError, UnknownNameError, allowed
 from leobench.files import open_regular
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
     """The tables of a run by name, as Polars frames; each is read when it is first asked for.
 
     Times are integer nanoseconds from the start of the run (`*_ns`), sizes bytes (`*_bytes`), rates bits
-    per second (`*_bps`). `docs/reference/results.md` describes every column. A table that was
+    per second (`*_bps`). `docs/reference/tables.md` describes every column. A table that was
     not recorded is empty.
     """
 
@@ -47,6 +47,8 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         if name not in self._frames:
+            if name not in self._sources:
+                raise UnknownNameError(f"{name}: no such table; {allowed(name, self._sources)}")
             self._frames[name] = self._sources[name]()
         return self._frames[name]
 
@@ -128,6 +130,16 @@ class Tables(Mapping[str, "pl.DataFrame"]):
     def losses(self) -> pl.DataFrame:
         """Every packet that was dropped, declared lost or sent again: its cause and the sender's evidence."""
         return self["losses"]
+
+    @property
+    def spin(self) -> pl.DataFrame:
+        """Round-trip times that QUIC's spin bit showed; only runs in real time have it."""
+        return self["spin"]
+
+    @property
+    def sockets(self) -> pl.DataFrame:
+        """TCP connections of programs, as their kernel sees them; only runs of `leobench emulate` have it."""
+        return self["sockets"]
 
 
 @dataclass(frozen=True)

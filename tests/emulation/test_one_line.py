@@ -177,7 +177,7 @@ def test_a_server_of_datagrams_listens_too(tmp_path: Path) -> None:
     words = ("--rate", "10Mbps", *PATIENT, "--settle", "60000", "--server", echo, "--", "true")
     ended = leobench("emulate", *words, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
-    assert "does not listen" not in ended.stderr
+    assert "not listening" not in ended.stderr
 
 
 @pytest.mark.usefixtures("hosts")
@@ -186,7 +186,7 @@ def test_a_server_that_never_listens_is_told_of(tmp_path: Path) -> None:
     words = ("--rate", "10Mbps", *PATIENT, "--settle", "200", "--server", mark, "--", "echo", "on")
     ended = leobench("emulate", *words, cwd=tmp_path)
     assert (ended.returncode, ended.stdout) == (0, "on\n")
-    said = f"leobench: server: `{mark}` does not listen after 0.2 s; the main program starts all the same\n"
+    said = f"leobench: server: `{mark}` was not listening after 0.2 s; starting the main program anyway\n"
     assert ended.stderr.startswith(said)
     wait_until_gone(mark)
 
@@ -204,6 +204,14 @@ def test_a_server_whose_port_is_in_use_ends_the_session(tmp_path: Path) -> None:
     assert said.endswith("` ended before it listened: exit code 1")
     assert list(tmp_path.iterdir()) == []
     wait_until_gone(mark)
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_server_that_has_ended_is_not_waited_for(tmp_path: Path) -> None:
+    words = ("--rate", "10Mbps", *PATIENT, "--server", "true", "--", "echo", "not reached")
+    ended = leobench("emulate", *words, cwd=tmp_path)
+    said = "leobench: server: `true` ended before it listened: exit code 0\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", said)
 
 
 @pytest.mark.usefixtures("hosts")

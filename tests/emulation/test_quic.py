@@ -238,7 +238,7 @@ def test_the_spin_bit_shows_the_round_trip(server: str, spins: bool, tmp_path: P
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     directions = manifest["spin"]
     assert len(directions) == 2
-    samples = leobench.open(tmp_path / "out").tables["spin"]
+    samples = leobench.open(tmp_path / "out").tables.spin
     for direction in directions:
         assert direction["packets"] > 5
         if spins:

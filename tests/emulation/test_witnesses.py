@@ -32,7 +32,7 @@ def test_tcp_connections_of_programs_are_sampled_at_both_ends(tmp_path: Path) ->
     done = leobench.emulate(ONE_FLOW, programs, overrides=PATIENT, out=tmp_path / "out")
     assert done.code == 0
     assert done.result is not None
-    samples = done.result.tables["sockets"]
+    samples = done.result.tables.sockets
     assert samples.columns == [name for name, *_ in sockets.COLUMNS]
     assert samples["t_ns"].is_sorted()
     ends = samples.group_by("host").agg(

@@ -224,7 +224,7 @@ def _told(verdict: dict[str, Any]) -> list[str]:
     lateness = verdict["lateness_ms"]
     late = (
         f"late by {lateness['p50']:.3f} ms at the median, {lateness['p99']:.3f} ms at p99, "
-        f"{lateness['max']:.2f} ms at most"
+        f"{lateness['max']:.3f} ms at most"
         if lateness
         else "none late"
     )

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 NETWORK_ENDED = signal.SIGUSR1
 # How long the other programs have after they were asked to end.
 _GRACE_S = 1.0
+# How long what a server has left behind has to listen: a daemon's first process ends at once.
+_DAEMON_S = 1.0
 # How long they have to end without being asked.
 _OWN_END_S = 0.2
 # Time between two looks at whether a server listens.
@@ -130,15 +132,18 @@ class Supervisor:
         program = self._programs[place]
         self._made[program.host].enter()
         limit = time.monotonic() + seconds
+        daemon_limit = 0.0
         while not listening.sockets() - before:
             self._reap(os.WNOHANG)
-            if self._codes[place]:
+            code = self._codes[place]
+            if code == 0:  # what it has left behind may listen in a moment
+                daemon_limit = daemon_limit or time.monotonic() + _DAEMON_S
+            if code or (daemon_limit and time.monotonic() > daemon_limit):
                 raise InputError(
-                    f"{program.host}: `{program.command()}` ended before it listened: "
-                    f"exit code {self._codes[place]}"
+                    f"{program.host}: `{program.command()}` ended before it listened: exit code {code}"
                 )
             if time.monotonic() > limit:
-                said = f"does not listen after {seconds:g} s; the main program starts all the same"
+                said = f"was not listening after {seconds:g} s; starting the main program anyway"
                 sys.stderr.write(f"leobench: {program.host}: `{program.command()}` {said}\n")
                 sys.stderr.flush()
                 return
