@@ -43,7 +43,7 @@ __all__ = [
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class DelaySummary(Record):
-    """Delays in milliseconds; quantiles exact up to 1,000 values, else within 0.1 %, all `None` without a delivered message.
+    """Delays in milliseconds, quantiles within 0.1 % (exact up to 1,000); `None` without any message.
 
     Attributes:
         mean: Mean. [ms]
@@ -64,7 +64,7 @@ class DelaySummary(Record):
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class RttSummary(Record):
-    """Round-trip times in milliseconds; quantiles exact up to 1,000 values, else within 0.1 %, all `None` without a sample.
+    """Round-trip times in milliseconds, quantiles within 0.1 % (exact up to 1,000); `None` without any.
 
     Attributes:
         mean: Mean. [ms]
@@ -461,7 +461,7 @@ class FlowSummary(Record):
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class QueueDelaySummary(Record):
-    """Queueing delays in milliseconds; the quantile exact up to 1,000 packets, else within 0.1 %, both `None` without a packet.
+    """Queueing delays in milliseconds, the quantile within 0.1 % (exact up to 1,000); `None` without any.
 
     Attributes:
         mean: Mean. [ms]

@@ -217,7 +217,7 @@ summary! {
 }
 
 summary! {
-    /// Delays in milliseconds; quantiles exact up to 1,000 values, else within 0.1 %, all `null` without a delivered message.
+    /// Delays in milliseconds, quantiles within 0.1 % (exact up to 1,000); `null` without any message.
     #[derive(Copy, Default)]
     pub struct DelaySummary {
         /// Mean.
@@ -234,7 +234,7 @@ summary! {
 }
 
 summary! {
-    /// Round-trip times in milliseconds; quantiles exact up to 1,000 values, else within 0.1 %, all `null` without a sample.
+    /// Round-trip times in milliseconds, quantiles within 0.1 % (exact up to 1,000); `null` without any.
     #[derive(Copy, Default)]
     pub struct RttSummary {
         /// Mean.
@@ -247,7 +247,7 @@ summary! {
 }
 
 summary! {
-    /// Queueing delays in milliseconds; the quantile exact up to 1,000 packets, else within 0.1 %, both `null` without a packet.
+    /// Queueing delays in milliseconds, the quantile within 0.1 % (exact up to 1,000); `null` without any.
     #[derive(Copy, Default)]
     pub struct QueueDelaySummary {
         /// Mean.
