@@ -13,7 +13,7 @@ import pytest
 
 from tests.emulation import real_scenarios
 from tests.emulation.real_scenarios import two_ways
-from tests.emulation.world import PROGRAMS, Machine, machine, wait_for
+from tests.emulation.world import PROGRAMS, Machine, machine, settled, wait_for
 from tests.support.paths import ROOT
 from tests.support.programs import PATIENT, children_of, leobench, start
 
@@ -47,7 +47,7 @@ def container(hosts: None, tmp_path: Path) -> Iterator[Machine]:
         "ip link set other up; ip addr add 192.0.2.2/24 dev eth0; ip route add default via 192.0.2.1"
     )
     with machine(folder, script) as made:
-        before = state(made)
+        before = settled(lambda: state(made))
         yield made
         wait_for_state(made, before)
 

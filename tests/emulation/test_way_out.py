@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.emulation.world import PROGRAMS, World, made_world, wait_for
+from tests.emulation.world import PROGRAMS, World, made_world, settled, wait_for
 from tests.support.paths import ROOT
 from tests.support.programs import LEOBENCH, PATIENT, children_of, leobench
 
@@ -42,6 +42,7 @@ def world(hosts: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wor
             pytest.fail(f"{', '.join(lacking)}: not installed")
         pytest.skip(f"{', '.join(lacking)}: not installed")
     with made_world(tmp_path_factory.mktemp("world")) as made:
+        settled(made.state)
         yield made
 
 

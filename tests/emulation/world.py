@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from tests.support.programs import LEOBENCH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PROGRAMS = Path(__file__).with_name("world_programs.py")
 NAME_SERVER = "203.0.113.1"
@@ -97,6 +97,21 @@ class World:
             "for each in $(find /proc/sys/net/ipv[46]/conf -name '*forwarding*' | sort); "
             "do echo $each $(cat $each); done"
         )
+
+
+def settled(read: Callable[[], str]) -> str:
+    """A state that has been the same for 1.5 s: links that have just come up get addresses and routes later.
+
+    An IPv6 address is tentative for up to two seconds (RFC 4862 section 5.4).
+    """
+    limit = time.monotonic() + 20
+    state, since = read(), time.monotonic()
+    while time.monotonic() < since + 1.5 or "tentative" in state:
+        assert time.monotonic() < limit, state
+        time.sleep(0.1)
+        if (now := read()) != state:
+            state, since = now, time.monotonic()
+    return state
 
 
 @contextlib.contextmanager
