@@ -8,9 +8,9 @@ from functools import cache
 from leobench.errors import ScenarioError
 from leobench.files import LARGEST_FILE
 
-# What stands for it in place of a file.
+# Its sign in place of a file.
 NAME = "-"
-# What messages call it.
+# Its name in messages.
 SHOWN = "stdin"
 
 

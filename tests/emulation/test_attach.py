@@ -168,7 +168,7 @@ def test_containers_are_found_by_name(container: Machine, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("client", "is no pair; allowed: HOST=PID or HOST=container:NAME"),
+        ("client", "is not a pair; allowed: HOST=PID or HOST=container:NAME"),
         (
             "clint=1",
             "clint is not a host of the scenario; allowed: `client`, `server`; did you mean `client`?",

@@ -45,7 +45,7 @@ def verdict(tmp_path: Path, command: str, *options: str) -> dict[str, Any]:
     (tmp_path / "fast.toml").write_text(SCENARIO, encoding="utf-8")
     server = ("--on", "server", f"{OWN} drain -")
     programs = (*server, "--host", "client", "--", "sh", "-c", command)
-    # What is judged here is neither the driver nor the mean of the processors.
+    # Neither the driver nor the mean of the processors is judged here.
     patient = ("--stall", "10000", "--busy", "1", "--out", "out", *options)
     ended = leobench("emulate", "fast.toml", *patient, *programs, cwd=tmp_path)
     manifest: dict[str, Any] = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))

@@ -338,7 +338,7 @@ def test_without_the_program_or_the_privilege(world: World, tmp_path: Path) -> N
     )
 
 
-# What Docker gives to root in a container, and what the documented options add.
+# The capabilities of root in a container of Docker, and those that the documented options add.
 CAPABILITIES = (
     "chown dac_override fsetid fowner mknod net_raw setgid setuid setfcap setpcap net_bind_service "
     "sys_chroot kill audit_write sys_admin net_admin"

@@ -111,7 +111,7 @@ fn identifier() -> Outcome<[u8; quiche::MAX_CONN_ID_LEN]> {
     Ok(id)
 }
 
-/// What one end does whenever something has come.
+/// The reaction of one end to whatever has come.
 trait End {
     fn work(&mut self, connection: &mut Connection) -> Outcome<()>;
 }
@@ -198,7 +198,7 @@ fn is_no_packet(kind: ErrorKind) -> bool {
 struct Serving {
     asked: Vec<u8>,
     content: Option<Content>,
-    /// What the stream has not taken yet, and how much of it it has.
+    /// Bytes for the stream, and how many of them it has taken.
     piece: Vec<u8>,
     taken: usize,
     is_over: bool,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from leobench._core import Scenario
 
-# What the scenario of a link is called, and its parts.
+# Names of the scenario of a link and of its parts.
 NAME, NEAR, FAR, LINK = "link", "client", "server", "path"
 _PAIR = re.compile(r"(?P<down>[^/]+)(?:/(?P<up>\d[^/]*))?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -82,7 +82,7 @@ def _queue(value: str) -> str:
     return f"{{ kind = {_text(kind)}, limit = {_text(limit)} }}" if colon else _text(kind)
 
 
-# What is said of a wrong scenario of these options: the key of a direction, what is within, and the problem.
+# The form of a complaint about these options: the key of a direction, the key within, and the problem.
 _WRONG = re.compile(
     rf"{NAME}: links\.{LINK}\.(?:forward|backward)\."
     r"(?P<option>\w+)(?P<key>[^:=]*?)(?: = .*?)?: (?P<problem>.*)"

@@ -30,7 +30,7 @@ _PROTOCOL = 76
 _CONTAINER = "container:"
 _ENGINES = ("docker", "podman")
 _EEXIST = 17
-# Where packets of a device's own address may come in by another device (RFC 3704 section 2.4: loose).
+# Loose mode (RFC 3704 section 2.4): packets to a device's own address may come in by another device.
 _LOOSE = "2"
 
 
@@ -76,7 +76,7 @@ def attachments(given: Sequence[str], names: Sequence[str]) -> tuple[Attachment,
 def _attachment(given: str, names: Sequence[str]) -> Attachment:
     host, _, where = given.partition("=")
     if not where:
-        raise InputError(f"is no pair; allowed: HOST=PID or HOST={_CONTAINER}NAME")
+        raise InputError(f"is not a pair; allowed: HOST=PID or HOST={_CONTAINER}NAME")
     if host not in names:
         raise InputError(f"{host} is not a host of the scenario; {allowed(host, names)}")
     if os.geteuid() != 0:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 # Files that Docker, Podman and systemd (for all that it knows) make in containers.
 _FILES = (".dockerenv", "run/.containerenv", "run/systemd/container")
-# What is in the control groups of process 1 in a container, where they are not hidden from it.
+# Names in the control groups of process 1 in a container, unless they are hidden from it.
 _GROUPS = ("docker", "containerd", "kubepods", "libpod", "lxc")
 
 

@@ -27,7 +27,7 @@ SERVICES = ("/run/systemd/resolve/io.systemd.Resolve", "/run/nscd/socket")
 _ANSWER_S = 2.0
 # The longest datagram.
 _LONGEST = 65_535
-# What else of the caller's file concerns programs.
+# Other tables of the caller's file that concern programs.
 _PASSED_ON = ("search", "domain", "options")
 
 

@@ -13,7 +13,7 @@ from leobench.errors import InputError, RunError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Where it is, which a user's path may leave out.
+# Its usual folders, which a user's path may leave out.
 _SYSTEM = "/usr/sbin:/sbin"
 
 

@@ -36,7 +36,7 @@ STATES = {
 _ASKED = sum(1 << state for state in STATES)
 # `TCP_INFINITE_SSTHRESH`: there was no loss yet.
 _NO_THRESHOLD = 0x7FFF_FFFF
-# What the kernel says without a sample.
+# The kernel's word for no sample.
 _NO_MINIMUM = 0xFFFF_FFFF
 
 TABLE = "sockets"

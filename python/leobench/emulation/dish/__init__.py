@@ -18,7 +18,7 @@ from leobench.errors import InputError
 if TYPE_CHECKING:
     from leobench._core import Scenario
 
-# Where clients look for it.
+# The address and port that clients expect.
 ADDRESS, PORT = "192.168.100.1", 9200
 
 
