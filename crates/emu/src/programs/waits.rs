@@ -7,7 +7,8 @@ use crate::intervals::Intervals;
 
 /// A thread that ran or waited for this share of a window had no time left: what it waited for, it did not do.
 const ALL: f64 = 0.9;
-/// The part of the limit that such a thread may wait. Others make up for short waits later.
+/// The part of the limit that such a thread may wait in windows one after the other. Others make up for short
+/// waits later, and a burst of work that fits into one window ends a part of that window late.
 const STRICTER: f64 = 0.4;
 
 /// A thread or a control group.
@@ -66,8 +67,16 @@ pub struct Waits {
     /// The largest share of a window that any thread waited, whether it counts or not.
     pub(crate) largest: Option<f64>,
     /// The readings before, sorted.
-    before: Vec<Reading>,
+    before: Vec<Seen>,
     looked_at: Option<SimTime>,
+}
+
+/// A reading, and the judgement of the window that ended with it.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    reading: Reading,
+    /// Whether the thread had no time left, and waited for too much of it.
+    is_starved: bool,
 }
 
 impl Waits {
@@ -96,33 +105,34 @@ impl Waits {
         name: impl Fn(Id) -> Option<String>,
     ) {
         readings.sort_unstable_by_key(|reading| reading.id);
-        if let Some(since) = self.looked_at.filter(|_| counts) {
-            let mut before = std::mem::take(&mut self.before).into_iter().peekable();
-            for reading in &readings {
-                while before.next_if(|old| old.id < reading.id).is_some() {}
-                let old = before.next_if(|old| old.id == reading.id);
-                self.judge(reading, old, since, now, budget, &name);
-            }
-        }
-        self.before = readings;
+        let mut before = std::mem::take(&mut self.before).into_iter().peekable();
+        let since = self.looked_at.filter(|_| counts);
+        let seen = readings.into_iter().map(|reading| {
+            while before.next_if(|old| old.reading.id < reading.id).is_some() {}
+            let old = before.next_if(|old| old.reading.id == reading.id);
+            let judge = |since| self.judge(&reading, old, since, now, budget, &name);
+            Seen { reading, is_starved: since.is_some_and(judge) }
+        });
+        self.before = seen.collect();
         self.looked_at = Some(now);
     }
 
+    /// Judges a window, and returns whether the thread was starved in it.
     fn judge(
         &mut self,
         reading: &Reading,
-        old: Option<Reading>,
+        old: Option<Seen>,
         since: SimTime,
         now: SimTime,
         budget: &Budget,
         name: &impl Fn(Id) -> Option<String>,
-    ) {
+    ) -> bool {
         let window = now.saturating_since(since);
         let delta = |of: fn(&Reading) -> u64| {
             // A group that had no member may have waited before.
             let start = old
                 .map_or(if matches!(reading.id, Id::Group(_)) { of(reading) } else { 0 }, |old| {
-                    of(&old)
+                    of(&old.reading)
                 });
             of(reading).saturating_sub(start)
         };
@@ -136,21 +146,23 @@ impl Waits {
         let mean = waited / delta(|it| it.slices).max(1);
         let ran = SimDuration::from_nanos(delta(|it| it.ran));
         let has_none_left = (waited + ran).as_secs_f64() > ALL * window.as_secs_f64();
+        let is_starved = has_none_left && share > STRICTER * budget.waited && budget.waited < 1.0;
+        let was_starved = old.is_some_and(|old| old.is_starved);
         let is_long = kind == Kind::Stopped || mean > budget.lateness;
-        let is_wrong = has_none_left && share > STRICTER * budget.waited && budget.waited < 1.0
-            || is_long && share > budget.waited;
-        if !is_wrong {
-            return;
+        if !(is_starved && was_starved || is_long && share > budget.waited) {
+            return is_starved;
         }
         let (intervals, worst) = &mut self.kinds[kind as usize];
         // The kernel counts a wait when it ends: it may have begun before the window.
-        let from = now.as_nanos().saturating_sub(waited.max(window).as_nanos());
+        let length = if is_starved && was_starved { window * 2 } else { window };
+        let from = now.as_nanos().saturating_sub(waited.max(length).as_nanos());
         intervals.add(SimTime::from_nanos(from), now);
         if worst.as_ref().is_none_or(|worst| share > worst.share)
             && let Some(name) = name(reading.id)
         {
             *worst = Some(Worst { share, mean, name, at: now });
         }
+        is_starved
     }
 }
 
@@ -191,16 +203,32 @@ mod tests {
         assert_eq!(waits.invalid(), *intervals);
     }
 
-    /// It ran for 80 ms of 100, and waited for 10, 11 or 9 in many slices; or it ran for 70.
+    /// It ran for 80 ms of 100, and waited for 10, 11 or 9 in many slices; or it ran for 70. Twice.
     #[test]
     fn a_thread_without_time_left_may_wait_for_a_tenth() {
         let judge = |ran: u64, waited: u64| {
-            let busy = Reading { ran: ran * MS, ..thread(waited, 1_000) };
-            judged(&[thread(0, 0), busy]).invalid().is_empty()
+            let after = |windows| {
+                let thread = thread(waited * windows, 1_000 * windows);
+                Reading { ran: ran * windows * MS, ..thread }
+            };
+            judged(&[thread(0, 0), after(1), after(2)]).invalid().is_empty()
         };
         assert_eq!([10, 11].map(|waited| judge(80, waited)), [true, false]);
         assert!(judge(70, 20), "a tenth was left");
         assert!(!judge(70, 21));
+    }
+
+    /// It had no time left in one window, in another after a pause, and in two in a row.
+    #[test]
+    fn a_burst_that_fits_into_a_window_may_wait_shortly() {
+        let burst = |windows: u64| Reading {
+            ran: 40 * windows * MS,
+            ..thread(60 * windows, 1_000 * windows)
+        };
+        let (one, two) = (burst(1), burst(2));
+        assert!(judged(&[thread(0, 0), one, one, two, two]).invalid().is_empty());
+        let waits = judged(&[thread(0, 0), one, one, two, burst(3)]);
+        assert_eq!(waits.invalid().seconds(), [[0.2, 0.4]]);
     }
 
     /// The first look only finds what was before it.
