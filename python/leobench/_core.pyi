@@ -3,7 +3,12 @@
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address
 from os import PathLike
-from typing import Any, final
+from typing import Any, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 __version__: str
 
@@ -34,6 +39,29 @@ class Scenario:
     def real(self) -> tuple[float, float, float, float, float, float]:
         """Settings of a run in real time, in seconds: lateness, stall, spin, settle; `busy`, `waited`."""
     def to_json(self) -> str: ...
+
+@final
+class Process:
+    """A warped Gaussian process in time with slots of 15 s (`crates/link/src/process`), by its parameters.
+
+    Times are seconds since 1970 and ascend. Values are in the unit of the parameters; NaN is a missing value.
+    """
+
+    def __new__(cls, parameters: str, every_s: float = 15.0, phase_s: float = 12.0) -> Process: ...
+    def log_likelihood(self, times: Floats, values: Floats) -> float:
+        """Logarithm of the density of the values; minus infinity if one cannot be."""
+    def innovations(self, times: Floats, values: Floats) -> tuple[Floats, Floats, Floats]:
+        """What each value was beside what those before it let expect.
+
+        Returns the mean and the standard deviation of the standard normal number, and the number; NaN where
+        missing.
+        """
+    def sample(self, times: Floats, seed: int) -> Floats:
+        """Values at these times."""
+    def predict(self, times: Floats, values: Floats, at: Floats, seed: int, draws: int) -> Floats:
+        """Joint draws of the values at later times, given a series so far: an array of draws by times."""
+    def quantile(self, numbers: Floats) -> Floats:
+        """The values of standard normal numbers."""
 
 @final
 class Stream:

@@ -5,6 +5,7 @@ pub mod access;
 pub mod channel;
 pub mod link;
 pub mod loss;
+pub mod process;
 pub mod queue;
 mod shared;
 #[cfg(test)]

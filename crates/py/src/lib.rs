@@ -12,6 +12,7 @@ mod kinds;
 mod orbit_report;
 mod path_scheduler;
 mod plugin;
+mod process;
 mod quic;
 mod raised;
 mod scenario;
@@ -43,6 +44,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<forecast::Forecast>()?;
     module.add_class::<forecast::InterfaceForecast>()?;
     module.add_class::<hypatia::HypatiaNetwork>()?;
+    module.add_class::<process::Process>()?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::summary_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::read_toml, module)?)?;
