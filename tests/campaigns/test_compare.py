@@ -124,6 +124,7 @@ def test_mistakes_are_told_in_one_line(
         (["-n", "0"], "-n = 0: is not positive; allowed: a whole number from 1"),
         (["--seed", "-1"], "--seed = -1: is negative; allowed: a whole number from 0"),
         (["--set", "seed=3"], "--set seed: the seeds of runs are derived"),
+        (["--set", f"{CONGESTION}=newreno"], f"--set {CONGESTION}: --vary {CONGESTION} replaces it; "),
         (["--set", "duration=4x"], 'quick.toml: --set: duration = "4x": has an unknown unit'),
     ],
 )

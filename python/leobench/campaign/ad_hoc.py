@@ -240,6 +240,11 @@ def _check_places(varied: Sequence[str], overrides: Mapping[str, object]) -> Non
         why = places.refusal(place)
         if why is not None:
             raise InputError(f"--set {cut(place)}: {why}")
+        for axis in varied:
+            if f"{place}.".startswith(f"{axis}."):
+                raise InputError(
+                    f"--set {cut(place)}: --vary {cut(axis)} replaces it; allowed: any other place"
+                )
 
 
 def _refuse_short(option: str, place: str, resolved: Mapping[str, Any]) -> None:
