@@ -1,7 +1,9 @@
 """The runs of a campaign in real time: programs on hosts instead of leobench's own transports.
 
 `RealTime` is the executor of a campaign (`leobench.sweep`). Runs follow each other, as each needs the machine
-for itself. A run whose clock cannot be trusted by its own verdict does not count and is repeated a few times.
+for itself. A run whose clock cannot be trusted by its own verdict does not count and is repeated a few times;
+`invalid_runs` in the summary counts them. `OwnFlow` runs leobench's own transport beside such programs: the
+same file, requested at the same time by the same end, in virtual or in real time.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from abc import ABC, abstractmethod
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +24,13 @@ from leobench.errors import InputError, LeobenchError
 from leobench.scenario import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from leobench.campaign.plan import PlannedRun
 
 EXAMPLES = Path(__file__).parent
+# Milliseconds from the start of the network to that of the main program.
+SETTLE_MS = 1500
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,61 @@ def told(main: Callable[[], int]) -> int:
         return 2 if isinstance(error, InputError) else 1
 
 
-class RealTime(Executor):
-    """Executes the runs of a campaign in real time, one after the other."""
+class _Runs(Executor, ABC):
+    """Executes the runs of a campaign by commands of leobench, one after the other."""
+
+    def __init__(self, attempts: int) -> None:
+        self._attempts = attempts
+        self._one = ThreadPoolExecutor(1)
+
+    @abstractmethod
+    def prepare(self, spec: dict[str, Any]) -> list[str]:
+        """The command that runs a scenario and its last options; may change the scenario."""
+
+    @abstractmethod
+    def measured(self, printed: str, summary: Mapping[str, Any]) -> dict[str, Any]:
+        """The numbers of the flow, given the standard output and leobench's own summary."""
+
+    def submit(self, _: object, run: PlannedRun, *__: object, **___: object) -> Future[Outcome]:  # type: ignore[override]
+        """Executes a run, in another way than campaigns do."""
+        return self._one.submit(self._run, run)
+
+    def _run(self, run: PlannedRun) -> Outcome:
+        spec: dict[str, Any] = json.loads(load(run.scenario, run.seed, run.overrides).to_json())
+        words = self.prepare(spec)
+        reasons: list[str] = []
+        for invalid in range(self._attempts):
+            with tempfile.TemporaryDirectory() as folder:
+                outcome = self._try(Path(folder), spec, words)
+            if isinstance(outcome, Outcome):
+                if outcome.summary is not None:
+                    outcome.summary["invalid_runs"] = invalid
+                return outcome
+            reasons = outcome
+        return Outcome(None, f"{self._attempts} invalid runs, the last: {'; '.join(reasons)}", {})
+
+    def _try(self, folder: Path, spec: Mapping[str, Any], words: Sequence[str]) -> Outcome | list[str]:
+        """A run, or why it does not count."""
+        scenario, results = folder / "scenario.json", folder / "out"
+        scenario.write_text(json.dumps(spec), encoding="utf-8")
+        started = [sys.executable, "-m", "leobench", words[0], str(scenario), "--out", str(results)]
+        ended = subprocess.run([*started, *words[1:]], capture_output=True, text=True, check=False)
+        if not (results / "manifest.json").exists():
+            return Outcome(None, ended.stderr.strip()[-500:], {})
+        manifest = json.loads((results / "manifest.json").read_text(encoding="utf-8"))
+        if manifest["validity"]["verdict"] != "valid":
+            return list(manifest["validity"]["warnings"])
+        if ended.returncode != 0:
+            code = ended.returncode
+            return Outcome(None, f"{words[-1]}: exit code {code}: {ended.stderr[-500:]}", {})
+        summary = json.loads((results / "summary.json").read_text(encoding="utf-8"))
+        (flow,) = spec["flows"]
+        summary["flows"] = [{"name": flow, **self.measured(ended.stdout, summary)}]
+        return Outcome(summary, None, {})
+
+
+class RealTime(_Runs):
+    """Executes the runs of a campaign in real time, by programs instead of leobench's own transports."""
 
     def __init__(
         self,
@@ -92,51 +150,50 @@ class RealTime(Executor):
             measure: What the summary says of the flow, given what the main program printed.
             attempts: How often a run is tried at most until its clock can be trusted.
         """
-        self._commands, self._measure, self._attempts = commands, measure, attempts
-        self._one = ThreadPoolExecutor(1)
+        super().__init__(attempts)
+        self._commands, self._measure = commands, measure
 
-    def submit(self, _: object, run: PlannedRun, *__: object, **___: object) -> Future[Outcome]:  # type: ignore[override]
-        """Executes a run, by programs instead of by leobench's own transports."""
-        return self._one.submit(self._run, run)
-
-    def _run(self, run: PlannedRun) -> Outcome:
-        scenario = load(run.scenario, run.seed, run.overrides)
-        text = scenario.to_json()
-        spec = json.loads(text)
+    def prepare(self, spec: dict[str, Any]) -> list[str]:
+        """Puts the programs on the hosts of the flow's ends."""
         commands = self._commands(spec)
-        reasons: list[str] = []
-        for _ in range(self._attempts):
-            with tempfile.TemporaryDirectory() as folder:
-                outcome = self._try(Path(folder), text, commands)
-            if isinstance(outcome, Outcome):
-                return outcome
-            reasons = outcome
-        return Outcome(None, f"{self._attempts} invalid runs, the last: {'; '.join(reasons)}", {})
+        return ["emulate", "--settle", str(SETTLE_MS), "--on", *commands.other, "--on", *commands.main]
 
-    def _try(self, folder: Path, scenario: str, commands: Commands) -> Outcome | list[str]:
-        """A run, or why it does not count."""
-        (folder / "scenario.json").write_text(scenario, encoding="utf-8")
-        words = [
-            sys.executable,
-            "-m",
-            "leobench",
-            "emulate",
-            f"{folder}/scenario.json",
-            "--out",
-            f"{folder}/out",
-        ]
-        words += ["--on", *commands.other, "--on", *commands.main, "--settle", "1500"]
-        ended = subprocess.run(words, capture_output=True, text=True, check=False)
-        results = folder / "out"
-        if not (results / "manifest.json").exists():
-            return Outcome(None, ended.stderr.strip()[-500:], {})
-        manifest = json.loads((results / "manifest.json").read_text(encoding="utf-8"))
-        if manifest["validity"]["verdict"] != "valid":
-            return list(manifest["validity"]["warnings"])
-        if manifest["exit_code"] != 0:
-            program, code = commands.main[1], manifest["exit_code"]
-            return Outcome(None, f"{program}: exit code {code}: {ended.stderr[-500:]}", {})
-        summary = json.loads((results / "summary.json").read_text(encoding="utf-8"))
-        (flow,) = json.loads(scenario)["flows"]
-        summary["flows"] = [{"name": flow, **self._measure(json.loads(ended.stdout))}]
-        return Outcome(summary, None, {})
+    def measured(self, printed: str, _: Mapping[str, Any]) -> dict[str, Any]:
+        """Reads what the main program printed."""
+        return self._measure(json.loads(printed))
+
+
+class OwnFlow(_Runs):
+    """Executes the runs of a campaign by `leobench run`, with the scenario's own transport.
+
+    The flow becomes a file, which the receiving end requests as the programs of others do: it opens the
+    connection at the time when they start. So `completion_s` counts from there to the last byte, handshake
+    and request included, and `goodput_bps` is the size over it.
+    """
+
+    def __init__(self, engine: str, size: int, attempts: int = 5) -> None:
+        """Makes the executor.
+
+        Args:
+            engine: In which time: `virtual` or `real`.
+            size: Bytes of the file.
+            attempts: As for `RealTime`; in virtual time, another attempt would be the same.
+        """
+        super().__init__(attempts if engine == "real" else 1)
+        self._engine, self._size = engine, size
+
+    def prepare(self, spec: dict[str, Any]) -> list[str]:
+        """Makes the flow a file."""
+        (flow,) = spec["flows"].values()
+        for source in ("source", "sources", "streams"):
+            flow.pop(source, None)
+        flow["objects"] = [{"name": "file", "size": f"{self._size} B"}]
+        flow["opened_by"], flow["start"] = "to", f"{SETTLE_MS} ms"
+        spec["engine"], spec["until"] = self._engine, "drained"
+        return ["run"]
+
+    def measured(self, _: str, summary: Mapping[str, Any]) -> dict[str, Any]:
+        """Reads leobench's own summary."""
+        (flow,) = summary["flows"]
+        took = flow["page"]["completion_s"]
+        return {"goodput_bps": None if took is None else 8 * self._size / took, "completion_s": took}
