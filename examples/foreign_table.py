@@ -6,7 +6,6 @@ meet the same channel in the same replicate, and so do two variants: their diffe
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +28,18 @@ GOODPUT, COMPLETION, QUEUE, OTHERWISE = (
 )
 NOTHING = "-"
 _LEAST_PAIRS = 2
+
+
+class _Column(means.Column):
+    """A column whose cells have the decimals of their own intervals: losses differ a hundredfold."""
+
+    def cells(self, plus_minus: str = "±", *, grouped: bool = False) -> list[str]:
+        """The means with their intervals as text."""
+        alone = [
+            means.Column(self.metric, self.name, self.unit, self.divisor, [estimate])
+            for estimate in self.estimates
+        ]
+        return [text for column in alone for text in column.cells(plus_minus, grouped=grouped)]
 
 
 def markdown(results: Mapping[str, CampaignResult], controllers: Mapping[str, str]) -> str:
@@ -120,7 +131,8 @@ def _by_variant(
     for variant in variants:
         of = runs.filter(pl.col("variant") == variant).select("metric", "value", variant="program")
         (column,) = means.of_frame(of, programs, [metric])
-        made.append(dataclasses.replace(column, name=f"{column.name}, {variant}"))
+        name = f"{column.name}, {variant}"
+        made.append(_Column(column.metric, name, column.unit, column.divisor, column.estimates))
     return made
 
 
@@ -140,7 +152,7 @@ def _difference(runs: pl.DataFrame, programs: Sequence[str], variants: Sequence[
             if enough
             else None
         )
-    return means.Column(COMPLETION, f"{variants[0]}: longer than {variants[1]}", "ms", 1e-3, estimates)
+    return _Column(COMPLETION, f"{variants[0]}: longer than {variants[1]}", "ms", 1e-3, estimates)
 
 
 def _of_scenario(result: CampaignResult) -> str:

@@ -98,7 +98,7 @@ def test_packets_are_told_by_why_they_were_dropped(tmp_path: Path, table: Module
     assert "dropped otherwise" not in text
     text = table.markdown({"steady": steady, "moved": moved}, {"steady": "", "moved": ""})
     assert "No packet was dropped" not in text
-    assert cells(text)["steady"]["dropped otherwise, base"] == "0 ± 0"
+    assert cells(text)["steady"]["dropped otherwise, base"].startswith("0.0")
     assert cells(text)["moved"]["dropped otherwise, base"].startswith("2 ±")
     assert cells(text)["moved"]["dropped at queues, base"].startswith("6.0")
 
