@@ -1,0 +1,204 @@
+"""Recordings as series: round trips of an idle path, and capacity of a saturated one.
+
+The formats are those of `leobench.recording`, a CSV of rates, and a trace of Mahimahi. The goodput of TCP is
+no capacity: congestion control or a window may have kept it below. Such recordings are refused here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from leobench import recording
+from leobench.errors import InputError, allowed
+from leobench.fitting import series
+from leobench.recording import dish, iperf3, json_source, times
+from leobench.recording.readings import RATE, number
+from leobench.recording.source import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from leobench.fitting.series import Floats, Load, Quantity, Series
+    from leobench.recording.readings import Rate
+
+_RATES: dict[Quantity, str] = {"downlink": "downlink_mbps", "uplink": "uplink_mbps"}
+DIRECTIONS = tuple(_RATES)
+_SPEED = "speed_kmh"
+# Columns of a transfer's log: bytes per interval, by a sender that was limited by its window.
+_TRANSFER = {"bytes", "start_s", "end_s"}
+
+# Bits of an opportunity of Mahimahi, and the length of the intervals that they are counted in, in seconds.
+_OPPORTUNITY = 8 * 1_500
+_BIN_S = 0.1
+# Rates above are in other units: no terminal of today has 10 Gbit/s.
+_MOST_MBPS = 10_000.0
+# Medians below it: seconds that were taken for milliseconds.
+_LEAST_RTT_MS = 2.0
+
+
+def read(
+    path: Path, direction: Quantity | None = None, load: Load | None = None, start_s: float = 0.0
+) -> list[Series]:
+    """Reads a recording.
+
+    Args:
+        path: Output of `ping -D`, JSON of irtt or iperf3, CSV of probes, rates or a dish, or a trace of
+            Mahimahi.
+        direction: The direction of the rates, where the file does not tell it.
+        load: The load of the path while round trips were measured; idle unless given.
+        start_s: The time of the start of a trace that has no times of its own, in seconds since 1970.
+
+    Raises:
+        InputError: If the file cannot be read, is in wrong units, or does not tell a capacity.
+    """
+    source = Source.read(path)
+    columns = set(source.columns())
+    if columns >= _TRANSFER:
+        raise _transfer(source, "is the log of one transfer")
+    if columns & set(_RATES.values()):
+        return _rates_csv(source, columns)
+    if _is_mahimahi(source):
+        return [_mahimahi(source, direction, start_s)]
+    if iperf3.detect(source):
+        return [_iperf3(source, direction)]
+    reading = recording.read(path, None)
+    if reading.rates and not reading.probes:
+        raise InputError(
+            f"{path}: has rates that a dish counted, of the traffic that there was, not of the capacity; "
+            f"allowed: a column `{dish.LATENCY}`, or a saturating transfer over UDP"
+        )
+    return [_round_trips(source, reading.probes, load or "idle")]
+
+
+def _transfer(source: Source, problem: str) -> InputError:
+    return InputError(
+        f"{source.file}: {problem}: a lower bound of the capacity; infer the capacity with "
+        "`leobench replay`; allowed here: saturating UDP"
+    )
+
+
+def _round_trips(source: Source, probes: list[recording.readings.Probe], load: Load) -> Series:
+    sent = np.array([probe.at for probe in probes])
+    rtt = np.array([np.nan if probe.rtt_s is None else probe.rtt_s * 1e3 for probe in probes])
+    found = series.make(str(source.file), sent, rtt, "rtt", load)
+    median = float(np.nanmedian(rtt))
+    if median < _LEAST_RTT_MS:
+        raise InputError(
+            f"{source.file}: the median of the round trips is {median:.3g} ms; "
+            f"allowed: from {_LEAST_RTT_MS:g} ms, as satellites are 550 km away; are they in seconds?"
+        )
+    return found
+
+
+def _rates_csv(source: Source, columns: set[str]) -> list[Series]:
+    """The series of a CSV with the rate of one or both directions in each row."""
+    time = times.column(columns)
+    if time is None:
+        raise InputError(f"{source.file}: lacks a column; needed: one of {', '.join(times.COLUMNS)}")
+    here = {quantity: column for quantity, column in _RATES.items() if column in columns}
+    at: list[float] = []
+    speeds: list[float] = []
+    rates: dict[Quantity, list[float]] = {quantity: [] for quantity in here}
+    for place, row in source.rows():
+        at.append(times.seconds(row[time], place))
+        for quantity, column in here.items():
+            value = number(row[column], column, place) if row[column] else np.nan
+            if not np.isnan(value):
+                RATE.check(value * 1e6, place)
+            rates[quantity].append(value)
+        speeds.append(number(row[_SPEED], _SPEED, place) if row.get(_SPEED) else np.nan)
+    speed = np.array(speeds) if _SPEED in columns else None
+    return [
+        _capacity(source, np.array(at), np.array(values), quantity, speed)
+        for quantity, values in rates.items()
+        if not np.isnan(values).all()
+    ]
+
+
+def _capacity(
+    source: Source, at: Floats, mbps: Floats, quantity: Quantity, speed: Floats | None = None
+) -> Series:
+    measured = ~np.isnan(mbps)
+    speed = None if speed is None else speed[measured]
+    found = series.make(str(source.file), at[measured], mbps[measured], quantity, "saturated", speed)
+    median = float(np.median(found.values))
+    if median > _MOST_MBPS:
+        raise InputError(
+            f"{source.file}: the median of the {quantity} is {median:,.0f} Mbit/s; "
+            f"allowed: to {_MOST_MBPS:,.0f} Mbit/s; is it in bit/s?"
+        )
+    return found
+
+
+def _directed(source: Source, direction: Quantity | None) -> Quantity:
+    if direction is None:
+        raise InputError(
+            f"{source.file}: does not tell its direction; name it as `downlink={source.file}` or `uplink=...`"
+        )
+    return direction
+
+
+def _iperf3(source: Source, direction: Quantity | None) -> Series:
+    """The rates that the receiver of a saturating transfer over UDP saw."""
+    whole, intervals = json_source.read(source, "intervals")
+    rates = iperf3.read(source).rates
+    protocol = whole.get("start", "test_start", "protocol")
+    if protocol != "UDP":
+        raise _transfer(source, f"is a transfer over {protocol}")
+    if intervals and intervals[0].has("sum", "sender") and intervals[0].get("sum", "sender") is True:
+        raise InputError(
+            f"{source.file}: has the rates of the sender, which the link may have dropped; "
+            "allowed: the JSON of the receiver: the client's with --reverse, or the server's"
+        )
+    # The client is at the terminal: with --reverse, it receives.
+    reverse = whole.number("start", "test_start", "reverse")
+    found: Quantity = direction or ("downlink" if reverse else "uplink")
+    return _capacity(source, *_arrays(rates), found)
+
+
+def _arrays(rates: list[Rate]) -> tuple[Floats, Floats]:
+    return np.array([rate.at for rate in rates]), np.array([rate.bps / 1e6 for rate in rates])
+
+
+def _is_mahimahi(source: Source) -> bool:
+    """Whether the first lines are whole numbers and nothing else."""
+    head = source.text[:200].split()[:-1] or source.text.split()
+    return all(word.isascii() and word.isdigit() for word in head)
+
+
+def _mahimahi(source: Source, direction: Quantity | None, start_s: float) -> Series:
+    """The rate of a trace in intervals of 100 ms."""
+    quantity = _directed(source, direction)
+    try:
+        millis = np.array(source.text.split(), dtype=np.int64)
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"{source.file}: is no trace of Mahimahi; allowed: one whole number per line"
+        ) from None
+    if (np.diff(millis) < 0).any():
+        line = int(np.argmax(np.diff(millis) < 0)) + 2
+        raise InputError(f"{source.file}:{line}: the time goes back; allowed: milliseconds that ascend")
+    whole = int(millis[-1] / 1e3 / _BIN_S)
+    if whole < 1:
+        raise InputError(f"{source.file}: is shorter than {_BIN_S:g} s; allowed: minutes")
+    counts = np.bincount(((millis - 1) / 1e3 / _BIN_S).astype(np.int64).clip(0), minlength=whole)[:whole]
+    at = start_s + np.arange(whole, dtype=np.float64) * _BIN_S
+    mbps: Floats = counts.astype(np.float64) * (_OPPORTUNITY / _BIN_S / 1e6)
+    return _capacity(source, at, mbps, quantity)
+
+
+def named(word: str) -> tuple[Quantity | None, str]:
+    """The direction and the file of an argument `FILE`, `downlink=FILE` or `uplink=FILE`.
+
+    Raises:
+        InputError: If what is before the sign is no direction, but could be meant as one.
+    """
+    before, sign, after = word.partition("=")
+    for known in DIRECTIONS:
+        if sign and before == known:
+            return known, after
+    if sign and before.isalpha():
+        raise InputError(f"{word}: `{before}` is no direction; {allowed(before, DIRECTIONS)}")
+    return None, word
