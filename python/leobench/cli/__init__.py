@@ -24,6 +24,7 @@ from leobench.cli import (
     reproduce,
     run,
     schema,
+    score,
     shell,
     sweep,
     table,
@@ -78,6 +79,7 @@ COMMANDS: tuple[Command, ...] = (
     emulate,
     shell,
     record,
+    score,
     completion,
 )
 

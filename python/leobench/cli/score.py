@@ -1,0 +1,152 @@
+"""Scores a fit, or any series of round trips or rates, on recordings that it has not seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leobench.cli import columns, options, terminal
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from leobench.fitting.score import Score
+    from leobench.fitting.series import Series
+
+NAME = "score"
+HELP = "score a fitted link, or another emulator's output, on recordings that it has not seen"
+EXAMPLE = "leobench score fits/roof/roof.fit.json --data sunday.txt --train saturday.txt"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        "forecast",
+        metavar="FIT|SERIES",
+        type=options.path,
+        help="a fit (`leobench fit`), or a recording of round trips or rates, such as another emulator's",
+    )
+    parser.add_argument(
+        "--data",
+        metavar="[DIRECTION=]FILE",
+        nargs="+",
+        required=True,
+        help="recordings that the fit has not seen; a trace of Mahimahi needs `downlink=` or `uplink=`",
+    )
+    parser.add_argument(
+        "--train",
+        metavar="[DIRECTION=]FILE",
+        nargs="+",
+        default=[],
+        help="the recordings that the fit was made from: forecasts without a model are then scored, too",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        help="write score.json, score.md and a figure for each statistic",
+    )
+    parser.add_argument("--into", action="store_true", help="write the score into the fit")
+    parser.add_argument("--force", action="store_true", help="replace an existing folder")
+    parser.add_argument("--json", action="store_true", help="print the scores as JSON")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Scores, writes what is asked for, and prints the table."""
+    from leobench import folder
+    from leobench.errors import InputError
+    from leobench.fitting.score import score_fit
+
+    file = args.forecast
+    fit = _fit(file)
+    if fit is None and args.into:
+        raise InputError(f"--into: {file} is not a fit; allowed: a file that `leobench fit` has written")
+    if args.out is not None:
+        folder.refuse_existing(args.out, force=args.force, ours=_is_ours)
+    held, train = _read(args.data), _read(args.train)
+    score = _of_series(file, held, train) if fit is None else score_fit(fit, held, train)
+    if args.out is not None:
+        _write(args.out, file.name, score, force=args.force)
+    if fit is not None and args.into:
+        from leobench.files import write_text
+
+        write_text(file, json.dumps(fit | {"score": score.as_json()}, indent=2) + "\n")
+    if args.json:
+        terminal.print_json(score.as_json())
+    else:
+        _print(score)
+    return 0
+
+
+def _fit(file: Path) -> dict[str, Any] | None:
+    """The content of a fit; None if the file is not one."""
+    from leobench.files import read_text
+
+    if file.suffix != ".json":
+        return None
+    try:
+        content = json.loads(read_text(file))
+    except ValueError:
+        return None
+    is_fit = isinstance(content, dict) and content.get("format") == "leobench-fit"
+    return content if is_fit else None
+
+
+def _read(words: Sequence[str]) -> list[Series]:
+    """The series of recordings; those of one quantity are joined."""
+    from leobench.fitting import readers
+    from leobench.fitting.series import joined
+
+    found: dict[str, list[Series]] = {}
+    for word in words:
+        direction, name = readers.named(word)
+        for series in readers.read(Path(name), direction):
+            found.setdefault(series.quantity, []).append(series)
+    return [joined(parts) if len(parts) > 1 else parts[0] for parts in found.values()]
+
+
+def _of_series(file: Path, held: Sequence[Series], train: Sequence[Series]) -> Score:
+    """The score of a recording as a forecast of another."""
+    from leobench.errors import InputError
+    from leobench.fitting import readers
+    from leobench.fitting.score import score_series
+
+    given = readers.read(file, held[0].quantity if held[0].quantity in readers.DIRECTIONS else None)
+    for forecast in given:
+        same = next((each for each in held if each.quantity == forecast.quantity), None)
+        if same is not None:
+            trained = next((each for each in train if each.quantity == forecast.quantity), None)
+            return score_series(forecast, same, trained)
+    quantities = ", ".join(each.quantity for each in held)
+    raise InputError(f"{file}: has {given[0].quantity}, and the data have {quantities}; allowed: the same")
+
+
+def _write(out: Path, name: str, score: Score, *, force: bool) -> None:
+    from leobench import folder, plots
+    from leobench.fitting import score_page
+    from leobench.plots import score as figure
+
+    with folder.writing(out, force=force, ours=_is_ours) as partial:
+        (partial / "score.json").write_text(json.dumps(score.as_json(), indent=2) + "\n", "utf-8")
+        (partial / "score.md").write_text(score_page.page(f"The score of {name}", score), "utf-8")
+        for quantity, statistic in dict.fromkeys((row.quantity, row.statistic) for row in score.rows):
+            rows = [row for row in score.rows if (row.quantity, row.statistic) == (quantity, statistic)]
+            drawn = f"{quantity}-{statistic.replace(' %', '').replace(' ', '-')}.png"
+            plots.save(figure.draw(rows), partial / drawn)
+
+
+def _is_ours(entry: Path) -> bool:
+    return entry.suffix == ".png" or entry.name in {"score.json", "score.md"}
+
+
+def _print(score: Score) -> None:
+    from leobench.fitting import score_page
+
+    print(f"On {score.data}:\n")
+    print(columns.table(score_page.HEAD, score_page.cells(score.rows), score_page.WORDS))
+    for quantity, value in score.log_score.items():
+        print(f"\n{quantity}: log density of a sample, given those before it: {value:.3f} on average")
+    head = (("dependence", ""), ("measured", ""), ("modelled", ""), ("ratio", ""))
+    print(f"\n{columns.table(head, score_page.dependence(score), 1)}")

@@ -1,0 +1,96 @@
+"""Forecasts of the statistics of slots by a fit: given the slots before, and given nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leobench._core import Process
+from leobench.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from leobench.fitting.series import Floats, Series
+    from leobench.fitting.statistics import Slots, Statistic
+
+DRAWS = 200
+# Samples before a slot that a forecast looks back on: more than the slots that are told from one another.
+_LOOK_BACK_S = 600.0
+
+
+@dataclass(frozen=True)
+class Model:
+    """The part of a fit that a series shows.
+
+    Attributes:
+        process: The process of its values.
+        loss: The chain of clean and lossy slots, if it has one.
+    """
+
+    process: Process
+    loss: Mapping[str, float] | None
+
+    @classmethod
+    def of(cls, fit: Mapping[str, Any], quantity: str) -> Model | None:
+        """The part of a fit for a quantity; None if it has none."""
+        part = fit.get("delay") if quantity == "rtt" else fit.get(quantity)
+        process = (part or {}).get("process" if quantity == "rtt" else "capacity")
+        if process is None:
+            return None
+        slots = fit.get("slots", {})
+        made = Process(json.dumps(process), slots.get("every_s", 15.0), slots.get("phase_s", 12.0))
+        return cls(made, (part or {}).get("loss"))
+
+    def ahead(self, series: Series, slots: Slots) -> list[Floats]:
+        """Draws of the values of each slot, given those before it: draws by samples that were not lost."""
+        found = []
+        for first, last in zip(slots.first, slots.last, strict=True):
+            begin = np.searchsorted(series.times, series.times[first] - _LOOK_BACK_S)
+            past = slice(int(begin), int(first))
+            at = series.times[first:last]
+            drawn = self.process.predict(series.times[past], series.values[past], at, int(first) + 1, DRAWS)
+            found.append(drawn[:, series.present[first:last]])
+        return found
+
+    def alone(self, series: Series, slots: Slots) -> list[Floats]:
+        """Draws of the values of each slot, given nothing: draws by samples that were not lost."""
+        drawn = np.stack([self.process.sample(series.times, seed) for seed in range(1, DRAWS + 1)])
+        return [
+            drawn[:, first:last][:, series.present[first:last]]
+            for first, last in zip(slots.first, slots.last, strict=True)
+        ]
+
+
+def ensemble(draws: list[Floats], statistic: Statistic) -> Floats:
+    """The statistic in each draw of each slot: slots by draws."""
+    return np.array([statistic.of(drawn) for drawn in draws])
+
+
+def lost(chain: Mapping[str, float], series: Series, slots: Slots) -> Floats:
+    """Draws of the share of lost samples in each slot in percent, given the slots before: slots by draws.
+
+    Forward filtering of a hidden Markov chain (Rabiner 1989).
+    """
+    shares = np.array([chain["clean"], chain["lossy"]])
+    leave = np.array([chain["to_lossy"], chain["to_clean"]])
+    if leave.sum() == 0:
+        raise InputError("the chain of losses never changes; allowed: `to_lossy` or `to_clean` above zero")
+    step = np.array([[1 - leave[0], leave[0]], [leave[1], 1 - leave[1]]])
+    state = leave[::-1] / leave.sum()
+    rng = np.random.default_rng(1)
+    rows, before = [], None
+    for number, first, last in zip(slots.numbers, slots.first, slots.last, strict=True):
+        passed = 1 if before is None else int(number - before)
+        state = state @ np.linalg.matrix_power(step, passed)
+        sent, gone = last - first, int(np.isnan(series.values[first:last]).sum())
+        drawn = rng.binomial(sent, shares[(rng.random(DRAWS) < state[1]).astype(int)])
+        rows.append(100 * drawn / sent)
+        likelihood = np.exp(gone * np.log(np.maximum(shares, 1e-12)) + (sent - gone) * np.log1p(-shares))
+        if (state * likelihood).sum() > 0:
+            state = state * likelihood / (state * likelihood).sum()
+        before = number
+    return np.array(rows)

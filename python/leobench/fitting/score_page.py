@@ -1,0 +1,93 @@
+"""Scores as tables of text: for a terminal, and for a page."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from leobench.fitting.score import LEVELS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leobench.fitting.score import Row, Score
+    from leobench.fitting.statistics import Dependence
+
+HEAD = (
+    ("quantity", ""),
+    ("statistic", ""),
+    ("forecast", ""),
+    ("slots", ""),
+    ("CRPS", ""),
+    ("model less it", "95 % interval"),
+    *(("within", f"{level:.0%}".replace("%", " %")) for level in LEVELS),
+)
+WORDS = 3
+_NONE = "-"
+
+
+def cells(rows: Sequence[Row]) -> list[list[str]]:
+    """The rows of a table with the columns of `HEAD`."""
+    return [
+        [
+            row.quantity,
+            row.statistic,
+            row.forecast,
+            f"{row.slots:,}",
+            f"{row.crps:.4g} {row.unit}",
+            _NONE if row.difference is None else _interval(row.difference),
+            *(_NONE if row.coverage is None else f"{100 * row.coverage[level]:.0f} %" for level in LEVELS),
+        ]
+        for row in rows
+    ]
+
+
+def _interval(difference: tuple[float, float, float]) -> str:
+    mean, low, high = difference
+    return f"{mean:+.3g} [{low:+.3g}, {high:+.3g}]"
+
+
+def dependence(score: Score) -> list[list[str]]:
+    """Measured and modelled dependence: what, measured, modelled, their ratio."""
+    found = []
+    for quantity, (measured, modelled) in score.dependence.items():
+        for name, pair in _pairs(measured, modelled).items():
+            ratio = pair[1] / pair[0] if pair[0] else math.nan
+            found.append([f"{quantity}: {name}", *(_number(value) for value in (*pair, ratio))])
+    return found
+
+
+def _pairs(measured: Dependence, modelled: Dependence) -> dict[str, tuple[float, float]]:
+    return {
+        "variance between slots": (measured.between_slots, modelled.between_slots),
+        "step of slot medians": (measured.step, modelled.step),
+        **{
+            f"autocorrelation at {lag} s": (value, modelled.autocorrelation[lag])
+            for lag, value in measured.autocorrelation.items()
+        },
+    }
+
+
+def _number(value: float) -> str:
+    return _NONE if math.isnan(value) else f"{value:.3g}"
+
+
+def page(title: str, score: Score) -> str:
+    """A page in Markdown."""
+    head = [" ".join(words).strip() for words in HEAD]
+    logs = [f"{quantity}: {value:.3f}" for quantity, value in score.log_score.items()]
+    parts = [
+        f"# {title}",
+        f"Scored on {score.data}. CRPS: smaller is better; `model less it` below zero: the model is better.",
+        _markdown(head, cells(score.rows)),
+        "Mean logarithm of the density of a sample, given those before it: " + ", ".join(logs)
+        if logs
+        else "",
+        _markdown(["dependence", "measured", "modelled", "ratio"], dependence(score)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

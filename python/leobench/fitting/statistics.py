@@ -1,0 +1,155 @@
+"""Statistics of a recording by slots of 15 s, and how strongly its values hang together in time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from leobench.errors import InputError
+from leobench.fitting.series import SLOT_S, slots_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from leobench.fitting.series import Floats, Series
+
+# Lags of the autocorrelation of means over a second, in seconds.
+LAGS_S = (1, 5, 15, 30)
+# A slot counts if it has this share of the samples that the median slot has.
+_ENOUGH = 0.5
+_FEWEST = 4
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One number per slot.
+
+    Attributes:
+        name: Its name in tables.
+        unit: Its unit.
+        of: From the values of slots, without lost ones, to the number of each: along the last axis.
+    """
+
+    name: str
+    unit: str
+    of: Callable[[Floats], Floats]
+
+
+def _quantile(at: float) -> Callable[[Floats], Floats]:
+    return lambda values: np.asarray(np.quantile(values, at, axis=-1))
+
+
+_CAPACITY = (Statistic("slot mean", "Mbit/s", lambda values: np.asarray(values.mean(axis=-1))),)
+# By the quantity of a series.
+STATISTICS: Mapping[str, tuple[Statistic, ...]] = {
+    "rtt": (
+        Statistic("5 % quantile", "ms", _quantile(0.05)),
+        Statistic("median", "ms", _quantile(0.5)),
+        Statistic("95 % quantile", "ms", _quantile(0.95)),
+    ),
+    "downlink": _CAPACITY,
+    "uplink": _CAPACITY,
+}
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The slots of a series that have enough samples, in order.
+
+    Attributes:
+        numbers: The number of each, counted from 1970.
+        first: Index of the first sample of each in the series.
+        last: Index behind its last sample.
+    """
+
+    numbers: Floats
+    first: np.ndarray[tuple[int], np.dtype[np.int64]]
+    last: np.ndarray[tuple[int], np.dtype[np.int64]]
+
+    @classmethod
+    def of(cls, series: Series) -> Slots:
+        """The slots of a series.
+
+        Raises:
+            InputError: If there are fewer than four.
+        """
+        numbers, first, counts = np.unique(series.slots, return_index=True, return_counts=True)
+        answered = np.add.reduceat(~np.isnan(series.values), first) if len(first) else counts
+        enough = (counts >= _ENOUGH * np.median(counts)) & (answered > 0) if len(counts) else counts > 0
+        if enough.sum() < _FEWEST:
+            raise InputError(
+                f"{series.name}: has {int(enough.sum())} whole slots of {SLOT_S:g} s; "
+                f"allowed: at least {_FEWEST}"
+            )
+        return cls(numbers[enough].astype(np.float64), first[enough], (first + counts)[enough])
+
+    def values(self, series: Series, statistic: Statistic) -> Floats:
+        """The statistic in each slot."""
+        return np.array([float(statistic.of(values[~np.isnan(values)])) for values in self.samples(series)])
+
+    def lost(self, series: Series) -> Floats:
+        """The share of lost samples in each slot, in percent."""
+        return np.array([100 * float(np.isnan(values).mean()) for values in self.samples(series)])
+
+    def samples(self, series: Series) -> list[Floats]:
+        """The values in each slot."""
+        return [series.values[a:b] for a, b in zip(self.first, self.last, strict=True)]
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """How strongly the values of a series hang together.
+
+    Attributes:
+        between_slots: Share of the variance that lies between slots.
+        step: Mean difference between the medians of slots in a row, in the unit of the series.
+        autocorrelation: That of means over a second, by its lag in seconds; NaN if the series is too short.
+    """
+
+    between_slots: float
+    step: float
+    autocorrelation: Mapping[int, float]
+
+    @classmethod
+    def of(cls, series: Series) -> Dependence:
+        """The dependence in a series.
+
+        Raises:
+            InputError: If it has too few slots.
+        """
+        answered = ~np.isnan(series.values)
+        times, values = series.times[answered], series.values[answered]
+        _, index = np.unique(slots_of(times), return_inverse=True)
+        counts = np.bincount(index)
+        means = np.bincount(index, values) / counts
+        slots = Slots.of(series)
+        medians = slots.values(series, Statistic("median", series.unit, _quantile(0.5)))
+        in_a_row = np.diff(slots.numbers) == 1
+        step = float(np.abs(np.diff(medians))[in_a_row].mean()) if in_a_row.any() else math.nan
+        seconds = _by_second(times, values)
+        return cls(
+            float(np.var(means[index]) / np.var(values)),
+            step,
+            {lag: _autocorrelation(seconds, lag) for lag in LAGS_S},
+        )
+
+
+def _by_second(times: Floats, values: Floats) -> Floats:
+    """Means over whole seconds, NaN where there is no value."""
+    second = np.floor(times - np.floor(times[0])).astype(np.int64)
+    counts = np.bincount(second)
+    sums = np.bincount(second, values)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _autocorrelation(values: Floats, lag: int) -> float:
+    if len(values) <= lag:
+        return math.nan
+    before, after = values[:-lag], values[lag:]
+    both = ~np.isnan(before) & ~np.isnan(after)
+    if both.sum() < LAGS_S[-1]:
+        return math.nan
+    return float(np.corrcoef(before[both], after[both])[0, 1])

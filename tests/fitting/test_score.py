@@ -1,0 +1,217 @@
+"""Scores against closed forms, and a fit on data drawn from it against forecasts without a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from leobench import cli
+from leobench._core import Process
+from leobench.fitting import score
+from leobench.fitting.baselines import BASELINES, Known
+from leobench.fitting.series import PHASE_S, SLOT_S, Series
+from leobench.fitting.statistics import Dependence, Slots
+
+PROCESS = {
+    "floor": 20.0,
+    "location": 3.0,
+    "scale": 0.5,
+    "shares": {"slot": 0.5, "fast": 0.5},
+    "slot_correlation": 0.8,
+}
+LOSS = {"clean": 0.001, "lossy": 0.3, "to_lossy": 0.1, "to_clean": 0.2}
+FIT: dict[str, Any] = {
+    "format": "leobench-fit",
+    "name": "drawn",
+    "delay": {"process": PROCESS, "loss": LOSS},
+}
+# The beginning of a slot, years after 1970.
+BEGIN = SLOT_S * 1e8 + PHASE_S
+
+
+def drawn(seed: int, slots: int = 200, every_s: float = 0.5) -> Series:
+    """Round trips of the process, without losses."""
+    times = BEGIN + np.arange(0, slots * SLOT_S, every_s)
+    return Series(
+        f"drawn-{seed}", "ms", times, Process(json.dumps(PROCESS)).sample(times, seed), "rtt", "idle"
+    )
+
+
+def losing(series: Series, seed: int) -> Series:
+    """A series that loses as the chain does."""
+    rng = np.random.default_rng(seed)
+    lossy, values = False, series.values.copy()
+    for slot in np.unique(series.slots):
+        lossy = rng.random() < LOSS["to_lossy"] if not lossy else rng.random() >= LOSS["to_clean"]
+        here = np.flatnonzero(series.slots == slot)
+        values[here[rng.random(len(here)) < LOSS["lossy" if lossy else "clean"]]] = np.nan
+    return Series(series.name, "ms", series.times, values, "rtt", "idle")
+
+
+def test_the_crps_of_a_normal_forecast_has_a_closed_form() -> None:
+    """Gneiting and Raftery 2007, equation 21."""
+    rng = np.random.default_rng(2)
+    values = np.array([-1.0, 0.0, 2.0])
+    found = score.crps(values, rng.normal(size=(3, 20_000)))
+    expected = values * (2 * stats.norm.cdf(values) - 1) + 2 * stats.norm.pdf(values) - 1 / np.sqrt(np.pi)
+    np.testing.assert_allclose(found, expected, atol=0.03)
+    assert score.crps(np.array([3.0]), np.array([[1.0]])) == [2.0]
+
+
+def test_intervals_and_transforms_of_the_right_forecast_are_calibrated() -> None:
+    rng = np.random.default_rng(3)
+    values, draws = rng.normal(size=4_000), rng.normal(size=(4_000, 400))
+    for level in score.LEVELS:
+        assert score.covered(values, draws, level) == pytest.approx(level, abs=0.02)
+    assert stats.kstest(score.transformed(values, draws), "uniform").pvalue > 0.01
+    # Ties are spread: of a forecast that is always right, all shares are as likely.
+    same = score.transformed(np.zeros(4_000), np.zeros((4_000, 10)))
+    assert stats.kstest(same, "uniform").pvalue > 0.01
+
+
+def test_the_interval_of_a_difference_grows_with_dependence() -> None:
+    rng = np.random.default_rng(4)
+    free = rng.normal(size=400)
+    blocks = np.repeat(rng.normal(size=50), 8)
+    widths = [high - low for _, low, high in map(score.difference, (free, blocks))]
+    assert widths[0] == pytest.approx(2 * 1.96 / 20, rel=0.2)
+    assert widths[1] > 1.8 * widths[0]
+
+
+def test_a_model_beats_what_takes_no_model_on_data_drawn_from_it() -> None:
+    found = score.score_fit(FIT, [losing(drawn(1), 1)], [losing(drawn(2), 2)])
+    for statistic in ("median", "5 % quantile", "95 % quantile", "lost"):
+        rows = [row for row in found.rows if row.statistic == statistic]
+        assert rows[0].forecast == score.AHEAD
+        assert rows[0].difference is None
+        assert rows[0].coverage is not None
+        if statistic != "lost":
+            assert 0.8 < rows[0].coverage[0.9] < 0.97
+        others = {row.forecast for row in rows[1:]}
+        assert others == set(BASELINES) | (set() if statistic == "lost" else {score.ALONE})
+        for row in rows[1:]:
+            assert row.difference is not None
+            assert row.difference[2] < 0, (statistic, row.forecast, row.difference)
+    measured, modelled = found.dependence["rtt"]
+    assert modelled.between_slots == pytest.approx(measured.between_slots, rel=0.15)
+    assert modelled.autocorrelation[15] == pytest.approx(measured.autocorrelation[15], abs=0.1)
+
+
+def test_a_wrong_model_is_found_out() -> None:
+    wrong = {"delay": {"process": PROCESS | {"scale": 0.15}}}
+    found = score.score_fit(wrong, [drawn(1)], [drawn(2)])
+    ahead = next(row for row in found.rows if row.statistic == "median")
+    assert ahead.coverage is not None
+    assert ahead.coverage[0.9] < 0.7
+    right = score.score_fit(FIT, [drawn(1)], [drawn(2)])
+    assert right.log_score["rtt"] > found.log_score["rtt"] + 0.1
+
+
+def test_dependence_is_what_the_process_has() -> None:
+    """Two parts in the logarithm, one per slot: their shares are 1/2 before the exponential."""
+    found = Dependence.of(
+        drawn(5, slots=400),
+    )
+    variance = 0.25
+    between = (np.exp(variance / 2) - 1) / (np.exp(variance) - 1)
+    assert found.between_slots == pytest.approx(between, abs=0.06)
+    assert found.autocorrelation[15] < found.autocorrelation[1]
+
+
+def test_baselines_use_the_past_only() -> None:
+    train = Known(np.arange(8.0), np.array([1.0, 2, 3, 4, 5, 6, 7, 8]))
+    held = Known(np.arange(20.0, 24), np.array([10.0, 20, 30, 40]))
+    changed = Known(held.numbers, np.array([10.0, 20, 30, 99]))
+    for name, forecast in BASELINES.items():
+        rows = forecast(train, held)
+        assert rows.shape[0] == 4, name
+        np.testing.assert_array_equal(rows, forecast(train, changed))
+    assert BASELINES["last slot"](train, held).ravel().tolist() == [4.5, 10, 20, 30]
+    assert BASELINES["constant"](train, held).ravel().tolist() == [4.5] * 4
+    assert BASELINES["another hour"](train, held).ravel().tolist() == [1, 2, 3, 4]
+    assert set(BASELINES["shuffled slots"](train, held)[0]) == set(range(1, 9))
+    blocks = BASELINES["block bootstrap"](train, held)
+    assert (np.diff(blocks, axis=0) == 1).all()
+
+
+def test_means_by_hour_of_the_day() -> None:
+    slots = 3_600 / SLOT_S
+    train = Known(np.arange(0, 2 * slots), np.repeat([10.0, 20.0], int(slots)))
+    held = Known(np.array([24 * slots, 25 * slots, 26 * slots]) + 1, np.zeros(3))
+    assert BASELINES["hour of day"](train, held).ravel().tolist() == [10, 20, 15]
+
+
+def test_slots_that_were_cut_do_not_count() -> None:
+    series = drawn(1, slots=8)
+    cut = series.between(BEGIN + 12, BEGIN + 8 * SLOT_S - 12)
+    assert len(Slots.of(series).numbers) == 8
+    assert len(Slots.of(cut).numbers) == 6
+
+
+def write(file: Path, series: Series) -> Path:
+    """A recording as a CSV of probes."""
+    rows = [
+        f"{time:.3f},{number},{'' if np.isnan(value) else f'{value:.3f}'}"
+        for number, (time, value) in enumerate(zip(series.times, series.values, strict=True))
+    ]
+    file.write_text("\n".join(["unix_time_s,seq,rtt_ms", *rows]) + "\n", encoding="utf-8")
+    return file
+
+
+def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fit = tmp_path / "drawn.fit.json"
+    fit.write_text(json.dumps(FIT), encoding="utf-8")
+    held, train = (write(tmp_path / f"{seed}.csv", drawn(seed, slots=30)) for seed in (1, 2))
+    words = ["score", str(fit), "--data", str(held), "--train", str(train), "--into"]
+    assert cli.main([*words, "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    written = json.loads((tmp_path / "out" / "score.json").read_text("utf-8"))
+    assert json.loads(fit.read_text("utf-8")) == FIT | {"score": written}
+    row = next(row for row in written["scores"] if row["statistic"] == "median")
+    assert f"{row['crps']:.4g} ms" in printed
+    assert "variance between slots" in printed
+    names = {file.name for file in (tmp_path / "out").iterdir()}
+    assert names >= {"score.json", "score.md", "rtt-median.png", "rtt-95-quantile.png"}
+    # A series, such as another emulator's, is scored without a fit.
+    assert cli.main(["score", str(train), "--data", str(held), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {row["forecast"] for row in told["scores"]} == {"series"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["drawn.fit.json", "--data", "short.csv"],
+            "short.csv: has 1 whole slots of 15 s; allowed: at least 4",
+        ),
+        (["rates.fit.json", "--data", "1.csv"], "the fit rates has no part for the data, which have rtt"),
+        (["1.csv", "--data", "1.csv", "--into"], "--into: 1.csv is not a fit"),
+        (["1.csv", "--data", "rates.csv"], "1.csv: has rtt, and the data have downlink"),
+        (["drawn.fit.json", "--data", "sideways=1.csv"], "sideways=1.csv: `sideways` is no direction"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("drawn.fit.json").write_text(json.dumps(FIT), encoding="utf-8")
+    rates = {"format": "leobench-fit", "name": "rates", "downlink": {"capacity": PROCESS}}
+    Path("rates.fit.json").write_text(json.dumps(rates), encoding="utf-8")
+    write(Path("1.csv"), drawn(1, slots=10))
+    write(Path("short.csv"), drawn(1, slots=1))
+    rows = [f"{BEGIN + second:.0f},{100 + second % 7}" for second in range(150)]
+    Path("rates.csv").write_text("\n".join(["unix_time_s,downlink_mbps", *rows]) + "\n", encoding="utf-8")
+    assert cli.main(["score", *words]) == 2
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.err.count("\n") == 1
