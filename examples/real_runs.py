@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leobench.campaign.store import Outcome
-from leobench.errors import InputError, LeobenchError
+from leobench.errors import InputError, LeobenchError, RunError
 from leobench.scenario import load
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 EXAMPLES = Path(__file__).parent
 # Milliseconds from the start of the network to that of the main program.
 SETTLE_MS = 1500
+# How often a run is tried until its clock can be trusted.
+ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
@@ -103,35 +105,58 @@ class _Runs(Executor, ABC):
     def _run(self, run: PlannedRun) -> Outcome:
         spec: dict[str, Any] = json.loads(load(run.scenario, run.seed, run.overrides).to_json())
         words = self.prepare(spec)
-        reasons: list[str] = []
-        for invalid in range(self._attempts):
-            with tempfile.TemporaryDirectory() as folder:
-                outcome = self._try(Path(folder), spec, words)
-            if isinstance(outcome, Outcome):
-                if outcome.summary is not None:
-                    outcome.summary["invalid_runs"] = invalid
-                return outcome
-            reasons = outcome
-        return Outcome(None, f"{self._attempts} invalid runs, the last: {'; '.join(reasons)}", {})
-
-    def _try(self, folder: Path, spec: Mapping[str, Any], words: Sequence[str]) -> Outcome | list[str]:
-        """A run, or why it does not count."""
-        scenario, results = folder / "scenario.json", folder / "out"
-        scenario.write_text(json.dumps(spec), encoding="utf-8")
-        started = [sys.executable, "-m", "leobench", words[0], str(scenario), "--out", str(results)]
-        ended = subprocess.run([*started, *words[1:]], capture_output=True, text=True, check=False)
-        if not (results / "manifest.json").exists():
-            return Outcome(None, ended.stderr.strip()[-500:], {})
-        manifest = json.loads((results / "manifest.json").read_text(encoding="utf-8"))
-        if manifest["validity"]["verdict"] != "valid":
-            return list(manifest["validity"]["warnings"])
-        if ended.returncode != 0:
-            code = ended.returncode
-            return Outcome(None, f"{words[-1]}: exit code {code}: {ended.stderr[-500:]}", {})
-        summary = json.loads((results / "summary.json").read_text(encoding="utf-8"))
+        try:
+            printed, summary = valid_run(spec, words, self._attempts)
+        except RunError as error:
+            return Outcome(None, str(error), {})
         (flow,) = spec["flows"]
-        summary["flows"] = [{"name": flow, **self.measured(ended.stdout, summary)}]
+        summary["flows"] = [{"name": flow, **self.measured(printed, summary)}]
         return Outcome(summary, None, {})
+
+
+def valid_run(
+    spec: Mapping[str, Any], words: Sequence[str], attempts: int = ATTEMPTS
+) -> tuple[str, dict[str, Any]]:
+    """Runs a scenario until its clock can be trusted.
+
+    Args:
+        spec: The scenario.
+        words: The command of leobench that runs it, and its last options.
+        attempts: How often it is tried at most.
+
+    Returns:
+        The standard output and the summary, in which `invalid_runs` counts the runs before it.
+
+    Raises:
+        RunError: If a run fails, or none is valid.
+    """
+    reasons: list[str] = []
+    for invalid in range(attempts):
+        with tempfile.TemporaryDirectory() as folder:
+            tried = _try(Path(folder), spec, words)
+        if isinstance(tried, tuple):
+            printed, summary = tried
+            return printed, summary | {"invalid_runs": invalid}
+        reasons = tried
+    raise RunError(f"{attempts} invalid runs, the last: {'; '.join(reasons)}")
+
+
+def _try(
+    folder: Path, spec: Mapping[str, Any], words: Sequence[str]
+) -> tuple[str, dict[str, Any]] | list[str]:
+    """The standard output and the summary of a run, or why it does not count."""
+    scenario, results = folder / "scenario.json", folder / "out"
+    scenario.write_text(json.dumps(spec), encoding="utf-8")
+    started = [sys.executable, "-m", "leobench", words[0], str(scenario), "--out", str(results)]
+    ended = subprocess.run([*started, *words[1:]], capture_output=True, text=True, check=False)
+    if not (results / "manifest.json").exists():
+        raise RunError(ended.stderr.strip()[-500:])
+    manifest = json.loads((results / "manifest.json").read_text(encoding="utf-8"))
+    if manifest["validity"]["verdict"] != "valid":
+        return list(manifest["validity"]["warnings"])
+    if ended.returncode != 0:
+        raise RunError(f"{words[-1]}: exit code {ended.returncode}: {ended.stderr[-500:]}")
+    return ended.stdout, json.loads((results / "summary.json").read_text(encoding="utf-8"))
 
 
 class RealTime(_Runs):
@@ -141,7 +166,7 @@ class RealTime(_Runs):
         self,
         commands: Callable[[Mapping[str, Any]], Commands],
         measure: Callable[[dict[str, Any]], dict[str, Any]],
-        attempts: int = 5,
+        attempts: int = ATTEMPTS,
     ) -> None:
         """Makes the executor.
 
@@ -171,7 +196,7 @@ class OwnFlow(_Runs):
     and request included, and `goodput_bps` is the size over it.
     """
 
-    def __init__(self, engine: str, size: int, attempts: int = 5) -> None:
+    def __init__(self, engine: str, size: int, attempts: int = ATTEMPTS) -> None:
         """Makes the executor.
 
         Args:
