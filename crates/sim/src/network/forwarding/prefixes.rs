@@ -31,6 +31,11 @@ impl Prefix {
         };
         alike >= self.length
     }
+
+    /// Whether it is a single address.
+    fn is_whole(self) -> bool {
+        self.length == if self.first.is_ipv4() { 32 } else { 128 }
+    }
 }
 
 impl Prefixes {
@@ -41,12 +46,15 @@ impl Prefixes {
         self.0.sort_by_key(|prefix| std::cmp::Reverse(prefix.length));
     }
 
-    /// Returns the node that leads to an address that no node has. No router forwards multicasts of a link or broadcasts.
+    /// Returns the node that leads to an address that no node has. No router forwards multicasts, broadcasts or link-local
+    /// addresses, so only a prefix of all their bits leads to these.
     pub(super) fn destination(&self, address: IpAddr) -> Destination {
-        if self.0.is_empty() || stays_on_link(address) {
+        if self.0.is_empty() {
             return Destination::Unknown;
         }
-        let found = self.0.iter().find(|prefix| prefix.contains(address));
+        let stays = stays_on_link(address);
+        let found =
+            self.0.iter().find(|prefix| prefix.contains(address) && (!stays || prefix.is_whole()));
         found.map_or(Destination::Unknown, |prefix| Destination::Node(prefix.node))
     }
 }
@@ -61,7 +69,7 @@ fn stays_on_link(address: IpAddr) -> bool {
 
 impl Network {
     /// Sends packets to addresses that share their first `length` bits with `first`, and that no node has, to the node of a port.
-    /// The longest prefix decides; without one, such packets are dropped.
+    /// The longest prefix decides; without one, such packets are dropped. Addresses that stay on a link have to be named in full.
     pub fn lead_to(&mut self, first: IpAddr, length: u32, port: PortId) {
         let node = self.ports[port];
         self.forwarding.beyond.add(first, length, node);
@@ -114,5 +122,16 @@ mod tests {
             assert_eq!(destination(&prefixes, address), None, "{address}");
         }
         assert_eq!(destination(&prefixes, "2001:db8::1"), Some(0));
+        // Unless they are named in full, as the servers of a link are (RFC 8415 section 7.1).
+        for (address, length, node) in
+            [("ff02::1:2", 128, 1), ("fe80::1", 128, 2), ("fe80::", 64, 3)]
+        {
+            prefixes.add(address.parse().expect("an address"), length, NodeId::from(node));
+        }
+        for (address, node) in
+            [("ff02::1:2", Some(1)), ("ff02::1:3", None), ("fe80::1", Some(2)), ("fe80::2", None)]
+        {
+            assert_eq!(destination(&prefixes, address), node, "{address}");
+        }
     }
 }
