@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from leobench.cli.emulation_options import Network
     from leobench.emulation.cgnat import Cgnat
+    from leobench.emulation.delegation import Delegation
     from leobench.emulation.ends import Ends
     from leobench.emulation.programs import Program
     from leobench.emulation.surroundings import Surroundings
@@ -43,6 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COMMAND",
         help="put a host `lan` behind the near host, which this program, in quotes, sets up as a router "
         "before other programs start; `nat` only translates addresses",
+    )
+    parser.add_argument(
+        "--delegate-prefix",
+        metavar="LENGTH",
+        help="with --router, the other end of the near link delegates IPv6 prefixes of this length, such as "
+        "56, to a DHCPv6 client on the router",
     )
     parser.add_argument(
         "--attach",
@@ -87,12 +94,34 @@ def of(args: argparse.Namespace, connected: Network, programs: Sequence[Program]
 
     ends = connected.ends
     names = [host.name for host in hosts.of(connected.scenario)]
-    lan = None if args.router is None else Lan(ends.near, options.command("--router", args.router))
+    delegation = _delegation(args, ends)
+    lan = (
+        None
+        if args.router is None
+        else Lan(ends.near, options.command("--router", args.router), advertised=delegation is not None)
+    )
     main = programs[-1].host
     near = main if main in names else ends.near
     way_out = _way_out(args, names, near, ends.far)
     dishes = dish.of(connected.scenario, connected.resolved()) if args.dish else None
-    return Surroundings(way_out, lan, attach.attachments(args.attach, names), dishes, _cgnat(args, ends))
+    attachments = attach.attachments(args.attach, names)
+    return Surroundings(way_out, lan, attachments, dishes, _cgnat(args, ends), delegation)
+
+
+def _delegation(args: argparse.Namespace, ends: Ends) -> Delegation | None:
+    from leobench.emulation.delegation import LONGEST, SHORTEST, Delegation
+    from leobench.errors import InputError, cut
+
+    given = args.delegate_prefix
+    if given is None:
+        return None
+    if args.router is None:
+        raise InputError("--delegate-prefix: there is no router; allowed: with --router")
+    if not (given.isascii() and given.isdecimal() and SHORTEST <= int(given) <= LONGEST):
+        raise InputError(
+            f"--delegate-prefix {cut(given)}: allowed: a length from {SHORTEST} to {LONGEST}, such as 56"
+        )
+    return Delegation(ends.near, int(given))
 
 
 def _cgnat(args: argparse.Namespace, ends: Ends) -> Cgnat | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Interface
 from typing import TYPE_CHECKING
 
-from leobench.emulation import gateway, hosts, nft
+from leobench.emulation import forwarding, gateway, hosts, nft
 from leobench.errors import InputError, RunError
 
 if TYPE_CHECKING:
@@ -41,10 +41,12 @@ class Lan:
     Attributes:
         router: The host that it is behind.
         command: The words of the program that sets up the router; `nat` for address translation only.
+        advertised: Whether the host takes addresses that the router advertises (RFC 4862).
     """
 
     router: str
     command: tuple[str, ...]
+    advertised: bool = False
 
     def check(self, names: Sequence[str]) -> None:
         """Checks it against the names of the scenario's hosts.
@@ -95,6 +97,8 @@ def connect(lan: Lan, emulation: Emulation, known: Sequence[Host], made: Mapping
     for end, its, addresses in ends:
         end.enter()
         _address(its, addresses)
+    if lan.advertised:
+        forwarding.write(f"ipv6/conf/{_HOST_DEVICE}/accept_ra", "1")
     with IPRoute() as route:
         for family, first, address in ((2, "0.0.0.0/0", ROUTER[0].ip), (10, "::/0", ROUTER[1].ip)):
             route.route("add", family=family, dst=first, gateway=str(address))

@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leobench.emulation import attach, cgnat, gateway, hosts, lan, name_service, nft, way_out
+from leobench.emulation import attach, cgnat, delegation, gateway, hosts, lan, name_service, nft, way_out
 from leobench.emulation.dish.process import Processes
 from leobench.errors import InputError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from leobench._core import Emulation
     from leobench.emulation.attach import Attachment
     from leobench.emulation.cgnat import Cgnat
+    from leobench.emulation.delegation import Delegation
     from leobench.emulation.dish import Dishes
     from leobench.emulation.hosts import Host, Made
     from leobench.emulation.lan import Lan
@@ -32,6 +33,7 @@ class Surroundings:
         attachments: The hosts that are containers.
         dishes: The dishes that answer on hosts, if there are any.
         cgnat: The carrier-grade NAT before a host, if there is one.
+        delegation: The delegation of IPv6 prefixes to the LAN's router, if there is one.
     """
 
     way_out: WayOut | None = None
@@ -39,6 +41,7 @@ class Surroundings:
     attachments: tuple[Attachment, ...] = ()
     dishes: Dishes | None = None
     cgnat: Cgnat | None = None
+    delegation: Delegation | None = None
 
     @property
     def more_hosts(self) -> tuple[str, ...]:
@@ -71,6 +74,8 @@ class Surroundings:
                 )
         if self.lan is not None:
             self.lan.check([host.name for host in known])
+        if self.delegation is not None:
+            self.delegation.check(known)
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Opened]:
@@ -144,10 +149,13 @@ class Opened:
         """
         beyond = [*(() if self.asked.lan is None else lan.NETWORKS)]
         beyond += [] if self.asked.cgnat is None else [cgnat.NETWORK]
+        beyond += [] if self.asked.delegation is None else [self.asked.delegation.pool]
         if self.outside is not None:
             gateway.connect(self.outside.joint, self.outside.channel, emulation, known, made, beyond)
         if self.asked.cgnat is not None:
             cgnat.connect(self.asked.cgnat, emulation, known, made)
+        if self.asked.delegation is not None:
+            delegation.connect(self.asked.delegation, emulation, known, made)
         if self.asked.lan is not None:
             made[lan.NAME] = lan.connect(self.asked.lan, emulation, known, made)
         dishes = self.asked.dishes
