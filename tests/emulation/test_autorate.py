@@ -232,14 +232,41 @@ def test_the_rate_follows_a_link_that_slows_down(tmp_path: Path) -> None:
         goodput[name] = said["goodput_bps"] / MBIT
     # 750 ms of queue, or as much of it as CUBIC has filled again since the losses at 8 s.
     assert late["none"] > 250, late
-    # The path's 40 ms, the rule's 30 ms, and as much again, as the rule looks at means of the past.
-    assert late["adaptive"] < 140, late
+    # The path's 40 ms, the rule's 30 ms, and twice as much again, as the rule looks at means of the past.
+    assert late["adaptive"] < 160, late
     rates = [
         [float(each) for each in line.split(",")] for line in log.read_text(encoding="ascii").splitlines()
     ]
     # Upload: between the base and the maximum on the fast link, and below the slow one's at some time.
     assert max(up for _, up, *_ in rates) > 9
     assert min(up for _, up, *_ in rates[-40:]) < 4
-    # Nobody downloads, and delays are one way: the base.
-    assert {down for _, _, down, *_ in rates} == {8.0}
+    # Nobody downloads, and delays are one way: the base, unless a busy machine delays pings.
+    assert sorted(down for _, _, down, *_ in rates)[len(rates) // 2] == 8.0
     assert goodput["adaptive"] > 0.6 * goodput["none"], goodput
+
+
+def _compare(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(EXAMPLES / "shapers.py"), *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_a_comparison_replaces_no_runs(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "runs.jsonl").touch()
+    ended = _compare("--out", "out", cwd=tmp_path)
+    refused = "shapers.py: out/runs.jsonl: exists; allowed: another folder, or --resume\n"
+    assert (ended.returncode, ended.stderr) == (2, refused)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hosts")
+def test_the_comparison_of_shapers(tmp_path: Path) -> None:
+    """A short one: every router has its line, and the lowest static rate the least delay."""
+    words = ("--replicates", 1, "--seconds", 8, "--directions", "download", "--busy", 1)
+    ended = _compare("--out", "out", *words, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    lines = (tmp_path / "out" / "runs.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = {row["router"]: row for row in map(json.loads, lines)}
+    assert len(ended.stdout.splitlines()) == 2 + len(rows) == 7
+    assert rows["static, 2.8 Mbit/s"]["p50_ms"] < rows["no shaper"]["p50_ms"] / 2
+    assert 2 < rows["static, 2.8 Mbit/s"]["goodput_mbps"] < 2.8
