@@ -80,7 +80,7 @@ def test_the_tables_have_the_documented_columns_and_units(quick: Path) -> None:
         "channel": ["t_ns", "link", "rate_bps", "delay_ns", "loss", "up", "label"],
         "paths": ["t_ns", "flow", "path", "base_rtt_ns", "bottleneck_bps"],
         "events": ["t_ns", "kind", "subject", "detail"],
-        "packets": ["t_ns", "packet", "link", "event", "cause", "size_bytes", "flow"],
+        "packets": ["t_ns", "packet", "link", "event", "cause", "size_bytes", "flow", "queued_ns"],
         "opportunities": ["t_ns", "link", "offered_bytes"],
         "routes": ["t_ns", "flow", "direction", "links"],
         "handovers": ["t_ns", "handover", "number", "node", "from_link", "to_link", "stage"],

@@ -11,19 +11,32 @@ pub struct Header {
     pub id: u64,
     /// Length of the whole IP packet.
     pub size: Bytes,
-    /// When the packet reached the queue in which it waits, in the link's own time.
+    /// When the packet reached the queue in which it waits, in the link's own time; once `is_sent`, when its transmission began.
     pub arrival: SimTime,
     /// The packet's flow, destination and hashes, set by the network.
     pub label: Label,
     /// Explicit congestion notification field (RFC 3168).
     pub ecn: Ecn,
+    /// Whether its transmission over the present link has begun.
+    pub is_sent: bool,
 }
 
 impl Header {
     /// The header of a labelled packet.
     pub const fn of(meta: &Meta) -> Self {
         let Meta { id, size, arrival, label, ecn, .. } = *meta;
-        Self { id, size, arrival, label, ecn }
+        Self { id, size, arrival, label, ecn, is_sent: false }
+    }
+
+    /// The packet reaches a link at `now`.
+    pub const fn enter(&mut self, now: SimTime) {
+        (self.arrival, self.is_sent) = (now, false);
+    }
+
+    /// The packet's transmission begins at `now`. Returns when it had reached the link.
+    pub const fn begin(&mut self, now: SimTime) -> SimTime {
+        self.is_sent = true;
+        std::mem::replace(&mut self.arrival, now)
     }
 
     /// The hash of the packet's five-tuple, the same in every run; each direction of a flow has its own. Disciplines that

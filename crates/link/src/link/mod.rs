@@ -173,7 +173,7 @@ impl Link {
     pub fn enqueue(&mut self, now: SimTime, mut packet: Descriptor, out: &mut LinkOutput) {
         self.advance(now, out);
         self.counters.enqueued.count(packet.meta.size);
-        packet.meta.arrival = now;
+        packet.meta.enter(now);
         let fates = &mut out.fates;
         let before = Before::of(fates);
         if !self.up {
@@ -346,7 +346,7 @@ impl Link {
         let before = Before::of(&out.fates);
         let dequeued = self.queue.dequeue(now, &mut out.fates);
         self.count(&out.fates, before);
-        let packet = match dequeued {
+        let mut packet = match dequeued {
             Dequeued::Packet(packet) => packet,
             Dequeued::Empty => return self.transmitter.pause(),
             Dequeued::NotBefore(time) => {
@@ -355,7 +355,7 @@ impl Link {
                 return self.transmitter.pause();
             }
         };
-        self.queue_delay.record((now - packet.meta.arrival).as_nanos());
+        self.queue_delay.record((now - packet.meta.begin(now)).as_nanos());
         self.sent_at = Some(self.transmitter.start(now, self.wire_size(packet.meta.size)));
         self.flight.push_back(Flying { arrival: SimTime::MAX, packet });
     }

@@ -47,8 +47,8 @@ impl Former {
     ) -> Option<SimTime> {
         let size = wire_size(self.waiting.front()?.meta.size);
         let (span, rest) = self.rate.serialise(size, self.carry)?;
-        let packet = self.waiting.pop_front()?;
-        let arrival = packet.meta.arrival;
+        let mut packet = self.waiting.pop_front()?;
+        let arrival = packet.meta.begin(now);
         self.carry = rest;
         self.wire = Some((now + span, packet));
         Some(arrival)

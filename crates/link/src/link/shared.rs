@@ -51,7 +51,7 @@ impl Link {
     ) -> Option<Descriptor> {
         self.advance(now, out);
         self.counters.enqueued.count(packet.meta.size);
-        packet.meta.arrival = now;
+        packet.meta.enter(now);
         let before = Before::of(&out.fates);
         let mut goes_on = None;
         if !self.up {

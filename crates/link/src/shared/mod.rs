@@ -181,7 +181,7 @@ impl SharedTransmitter {
     fn start(
         &mut self,
         now: SimTime,
-        packet: Descriptor,
+        mut packet: Descriptor,
         service: impl Fn(&Descriptor) -> PacketService,
         out: &mut SharedOutput,
     ) {
@@ -201,6 +201,7 @@ impl SharedTransmitter {
         self.counters.wait.0 += u128::from(waited.as_nanos());
         self.counters.wait.1 = self.counters.wait.1.max(waited);
         out.started.push((now, packet.meta, packet.tag));
+        packet.meta.begin(now);
         self.wire = Some(OnWire { since: now, until: now + span, wire_size, packet });
     }
 

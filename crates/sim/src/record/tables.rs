@@ -185,6 +185,11 @@ const PACKETS: &[Column] = &[
     .or_null(),
     Column::integer("size_bytes", "length of the IP packet, bytes"),
     FLOW.or_null(),
+    Column::integer(
+        "queued_ns",
+        "for how long the link's queue had held it, nanoseconds; null for `enqueue` and at nodes",
+    )
+    .or_null(),
 ];
 
 const OPPORTUNITIES: &[Column] = &[

@@ -94,9 +94,11 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
         event: PacketEvent::Enqueue,
         size: Bytes::new(1_280),
         flow: Some(call),
+        queued: None,
     };
     recorder.packet(ms(6), &packet)?;
-    recorder.packet(ms(7), &PacketRow { event: PacketEvent::Deliver, ..packet })?;
+    let queued = Some(SimDuration::from_micros(250));
+    recorder.packet(ms(7), &PacketRow { event: PacketEvent::Deliver, queued, ..packet })?;
     let mark = PacketEvent::Mark(Cause::new("pie"));
     recorder.packet(ms(7), &PacketRow { event: mark, ..packet })?;
     let drop = PacketEvent::Drop(Cause::MTU);
@@ -139,11 +141,11 @@ const EVERYTHING: [(Table, &[&str]); 11] = [
     (
         Table::Packets,
         &[
-            "6000000 9 uplink/a->b enqueue - 1280 call",
-            "7000000 9 uplink/a->b deliver - 1280 call",
-            "7000000 9 uplink/a->b mark pie 1280 call",
-            "8000000 9 uplink/a->b drop mtu 1280 -",
-            "9000000 9 b drop no_route 1280 call",
+            "6000000 9 uplink/a->b enqueue - 1280 call -",
+            "7000000 9 uplink/a->b deliver - 1280 call 250000",
+            "7000000 9 uplink/a->b mark pie 1280 call -",
+            "8000000 9 uplink/a->b drop mtu 1280 - -",
+            "9000000 9 b drop no_route 1280 call -",
         ],
     ),
     (Table::Opportunities, &["10000000 uplink/b->a 6000"]),

@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use leobench_base::{Bytes, DirectionId, End, FlowId, Header, Meta, NodeId, SimTime};
+use leobench_base::{Bytes, DirectionId, End, FlowId, Header, Meta, NodeId, SimDuration, SimTime};
 use leobench_link::{Cause, ChannelState};
 use leobench_transport::Message;
 use leobench_transport::endpoint::{Endpoint, Event, LossVerdict, MoveStep, PathId, Report};
@@ -33,12 +33,17 @@ pub(in crate::network) enum NetworkEvent<'a> {
     Progress { flow: FlowId, report: Report },
     /// A message of a flow was lost with a datagram, for good.
     MessageLost { flow: FlowId, stream: usize, message: u64 },
-    /// A packet entered a link, or left it at its far end.
-    Packet { direction: DirectionId, meta: &'a Header, event: PacketEvent },
+    /// A packet entered a link, or left it at its far end after its queue had held it for so long.
+    Packet {
+        direction: DirectionId,
+        meta: &'a Header,
+        event: PacketEvent,
+        queued: Option<SimDuration>,
+    },
     /// A packet of a flow has reached the end that it is for, and was sent at `sent`.
     Arrived { flow: FlowId, meta: &'a Meta, sent: SimTime },
-    /// A packet was dropped.
-    Dropped { location: Location, meta: &'a Meta, cause: Cause },
+    /// A packet was dropped, after the link's queue had held it for so long.
+    Dropped { location: Location, meta: &'a Meta, cause: Cause, queued: Option<SimDuration> },
     /// A packet goes on with a congestion mark.
     Marked { direction: DirectionId, meta: &'a Header, cause: Cause },
     /// An end of a flow concluded something about a packet that it sent.
@@ -79,12 +84,12 @@ impl Observer {
             NetworkEvent::MessageLost { flow, stream, message } => {
                 return self.message_lost(now, flow, stream, message);
             }
-            NetworkEvent::Packet { direction, meta, event } => {
-                return self.packet(now, direction, meta, event);
+            NetworkEvent::Packet { direction, meta, event, queued } => {
+                return self.packet(now, direction, meta, event, queued);
             }
             NetworkEvent::Arrived { flow, meta, sent } => self.arrived(now, flow, meta, sent),
-            NetworkEvent::Dropped { location, meta, cause } => {
-                return self.dropped(now, location, meta, cause);
+            NetworkEvent::Dropped { location, meta, cause, queued } => {
+                return self.dropped(now, location, meta, cause, queued);
             }
             NetworkEvent::Marked { direction, meta, cause } => {
                 return self.marked(now, direction, meta, cause);
@@ -168,10 +173,11 @@ impl Observer {
         direction: DirectionId,
         meta: &Header,
         event: PacketEvent,
+        queued: Option<SimDuration>,
     ) -> Result<(), SinkError> {
         let location = Location::Link(direction);
         let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
-        self.recorder.packet(now, &PacketRow { packet, location, event, size, flow })
+        self.recorder.packet(now, &PacketRow { packet, location, event, size, flow, queued })
     }
 
     /// For the delays by path.
@@ -189,6 +195,7 @@ impl Observer {
         location: Location,
         meta: &Meta,
         cause: Cause,
+        queued: Option<SimDuration>,
     ) -> Result<(), SinkError> {
         if let Some(flow) = meta.label.flow {
             if self.warm {
@@ -203,7 +210,7 @@ impl Observer {
         }
         let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
         let event = PacketEvent::Drop(cause);
-        self.record_packet_event(now, &PacketRow { packet, location, event, size, flow })
+        self.record_packet_event(now, &PacketRow { packet, location, event, size, flow, queued })
     }
 
     /// For the totals and the recorder.
@@ -219,7 +226,9 @@ impl Observer {
         }
         let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
         let (location, event) = (Location::Link(direction), PacketEvent::Mark(cause));
-        self.record_packet_event(now, &PacketRow { packet, location, event, size, flow })
+        // Queues mark packets that they hold.
+        let queued = Some(now.saturating_since(meta.arrival));
+        self.record_packet_event(now, &PacketRow { packet, location, event, size, flow, queued })
     }
 
     /// Records a drop or a mark among the packets and among the events.

@@ -45,8 +45,13 @@ impl Network {
         packet: Descriptor,
         cause: Cause,
     ) -> Result<(), NetworkError> {
+        let queued = match location {
+            Location::Link(_) => self.store.queued(self.now, &packet),
+            Location::Node(_) => None,
+        };
         let Packet { meta, body } = self.store.take(packet);
-        self.observer.emit(self.now, NetworkEvent::Dropped { location, meta: &meta, cause })?;
+        let dropped = NetworkEvent::Dropped { location, meta: &meta, cause, queued };
+        self.observer.emit(self.now, dropped)?;
         let datagram = match &body {
             Body::Datagram(datagram) => Some(*datagram),
             Body::Raw(raw) => self.outside_datagram(&meta, raw),

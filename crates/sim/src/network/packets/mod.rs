@@ -45,8 +45,10 @@ impl Network {
         let mut arrivals = std::mem::take(&mut self.link_output.arrivals);
         for packet in arrivals.drain(..) {
             if self.observer.packets {
+                let queued = self.store.queued(self.now, &packet);
                 let (meta, event) = (&packet.meta, PacketEvent::Deliver);
-                self.observer.emit(self.now, NetworkEvent::Packet { direction, meta, event })?;
+                let event = NetworkEvent::Packet { direction, meta, event, queued };
+                self.observer.emit(self.now, event)?;
             }
             self.forward(node, packet)?;
         }
@@ -91,8 +93,10 @@ impl Network {
             });
         }
         if self.observer.packets {
+            self.store.keep_entry(self.now, &packet);
             let (meta, event) = (&packet.meta, PacketEvent::Enqueue);
-            self.observer.emit(self.now, NetworkEvent::Packet { direction, meta, event })?;
+            let event = NetworkEvent::Packet { direction, meta, event, queued: None };
+            self.observer.emit(self.now, event)?;
         }
         if self.transmitters.as_ref().is_some_and(|shared| shared.serve(direction)) {
             return self.enter_shared(direction, packet);

@@ -1,6 +1,6 @@
 //! Storage of packets while links carry their descriptors.
 
-use leobench_base::{Body, Descriptor, Header, Meta, Packet, Slot, Tag};
+use leobench_base::{Body, Descriptor, Header, Meta, Packet, SimDuration, SimTime, Slot, Tag};
 
 /// The packets in a network. Slots are used again, the last one left first, so that memory follows the packets in the
 /// network, and a packet is written where one was just read.
@@ -8,6 +8,8 @@ use leobench_base::{Body, Descriptor, Header, Meta, Packet, Slot, Tag};
 pub(in crate::network) struct PacketStore {
     packets: Vec<Packet>,
     free: Vec<Slot>,
+    /// By slot, when the packet entered the link that it is on, if that is kept.
+    entered: Vec<SimTime>,
 }
 
 impl PacketStore {
@@ -50,6 +52,23 @@ impl PacketStore {
         let packet = &mut self.packets[descriptor.slot.0 as usize];
         change(packet);
         descriptor.meta.label = packet.meta.label;
+    }
+
+    /// Keeps when a packet enters a link, for [`queued`](Self::queued).
+    pub(in crate::network) fn keep_entry(&mut self, now: SimTime, descriptor: &Descriptor) {
+        self.entered.resize(self.packets.len(), SimTime::ZERO);
+        self.entered[descriptor.slot.0 as usize] = now;
+    }
+
+    /// For how long the queue of a link has held a packet at `now`, or had until it was sent; none if its entry was not kept.
+    pub(in crate::network) fn queued(
+        &self,
+        now: SimTime,
+        descriptor: &Descriptor,
+    ) -> Option<SimDuration> {
+        let entered = *self.entered.get(descriptor.slot.0 as usize)?;
+        let Header { arrival, is_sent, .. } = descriptor.meta;
+        Some((if is_sent { arrival } else { now }).saturating_since(entered))
     }
 
     /// Gives a packet back, with the marks it got on its way.

@@ -115,6 +115,8 @@ pub struct PacketRow {
     pub size: Bytes,
     /// The flow it belongs to, if to any.
     pub flow: Option<FlowId>,
+    /// For how long the link's queue had held it, unless it has only just entered, or is at a node.
+    pub queued: Option<SimDuration>,
 }
 
 /// Writes the tables of a run.
@@ -364,6 +366,7 @@ impl Recorder {
             packet.event.cause().map(Cause::name).into(),
             packet.size.into(),
             packet.flow.map(|flow| self.names.flows[flow].name.as_str()).into(),
+            packet.queued.into(),
         ];
         self.tables.append(Table::Packets, row)
     }
