@@ -131,6 +131,8 @@ def emulate(
     out: str | PathLike[str] | None = None,
     *,
     force: bool = False,
+    pcap: bool = False,
+    snaplen: int | None = None,
 ) -> Emulation:
     """Runs programs on the hosts of a scenario, in real time, until the last of them ends.
 
@@ -147,6 +149,8 @@ def emulate(
             `--lateness` are its table `real`: `{"real.lateness": "2 ms"}`.
         out: Folder to write the results to; nothing is written unless given.
         force: Whether to replace a result folder that exists.
+        pcap: Whether to write a packet capture of every host, with the truth as comments (needs `out`).
+        snaplen: As of `run`.
 
     Raises:
         ScenarioError: If the scenario is wrong.
@@ -162,18 +166,20 @@ def emulate(
     checked = as_programs(programs)
     loaded = load(scenario, seed, overrides, flows="unused")
     described = data_files.absolute(json.loads(loaded.to_json()), Path(scenario).parent)
-    ended = emulate_loaded(loaded, checked, out, force=force, described=described)
+    ended = emulate_loaded(loaded, checked, out, force=force, pcap=pcap, snaplen=snaplen, described=described)
     written = None if out is None else open(out)
     return Emulation(ended.code, ended.exits, ended.verdict, Summary(json.loads(ended.summary)), written)
 
 
-def emulate_loaded(
+def emulate_loaded(  # noqa: PLR0913 (every option, by name)
     scenario: Scenario,
     programs: Sequence[Program],
     out: str | PathLike[str] | None = None,
     *,
     settings: Settings | None = None,
     force: bool = False,
+    pcap: bool = False,
+    snaplen: int | None = None,
     described: Mapping[str, Any] | None = None,
     surroundings: Surroundings | None = None,
 ) -> Ended:
@@ -185,6 +191,8 @@ def emulate_loaded(
         out: Folder to write the results to; nothing is written unless given.
         settings: How the network follows the clock; as the scenario says unless given.
         force: Whether to replace a result folder that exists.
+        pcap: As of `emulate`, and so `snaplen`.
+        snaplen: Bytes that captures keep of a packet.
         described: The scenario as it is written to `scenario.json` in `out`; nothing is unless given.
         surroundings: What there is beside the hosts; nothing unless given.
 
@@ -199,17 +207,25 @@ def emulate_loaded(
     from leobench.emulation import check, session
     from leobench.emulation.surroundings import Surroundings
     from leobench.engine import Recording
+    from leobench.errors import InputError
     from leobench.running import Running
 
+    _check_snaplen(snaplen, pcap=pcap)
+    if pcap and out is None:
+        raise InputError("pcap: needs a folder to write to; give `out`")
     settings = settings or session.Settings.of(scenario)
     surroundings = surroundings or Surroundings()
     programs = check.checked(scenario, programs, surroundings)
     with ExitStack() as held:
-        partial = None
+        partial = pcap_dir = None
         if out is not None:
             partial = held.enter_context(folder.writing(_out(out), force=force))
+        if partial is not None and pcap:
+            pcap_dir = partial / folder.PCAP
+            pcap_dir.mkdir()
         running = None if partial is None else Running(partial, scenario)
-        ended = session.run(scenario, programs, settings, Recording(partial), surroundings=surroundings)
+        recording = Recording(partial, None, pcap_dir, snaplen)
+        ended = session.run(scenario, programs, settings, recording, surroundings=surroundings)
         if running is not None and partial is not None:
             running.end()
             told = manifest.of_emulation(scenario, programs, ended)

@@ -133,12 +133,26 @@ def of_emulation(scenario: Scenario, programs: Sequence[Program], ended: Ended) 
                 "command": list(program.words),
                 "exit_code": exit_.code,
                 "cpu_s": round(exit_.cpu_s, 3),
+                **_carried(program.host, exit_.cpu_s, programs, verdict),
             }
             for program, exit_ in zip(programs, ended.exits, strict=True)
         ],
         "exit_code": ended.code,
         "scenario": json.loads(scenario.to_json()),
     }
+
+
+def _carried(
+    host: str, cpu_s: float, programs: Sequence[Program], clock: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The bytes of a host's packets and what they cost its program; unknown if it shares the host."""
+    own = next(each for each in clock["hosts"] if each["host"] == host)
+    sent, received = own["bytes_sent"], own["bytes_received"]
+    if sum(program.host == host for program in programs) > 1:
+        sent = received = None
+    gbit = ((sent or 0) + (received or 0)) * 8 / 1e9
+    cost = round(cpu_s / gbit, 3) if gbit else None
+    return {"bytes_sent": sent, "bytes_received": received, "cpu_s_per_gbit": cost}
 
 
 def machine() -> dict[str, Any]:

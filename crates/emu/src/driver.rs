@@ -132,7 +132,8 @@ impl Driver {
             queues: vec![Queue::default(); devices.len()],
         };
         let writer = Writer::new(clock.clone(), ports);
-        let (sockets, woken, verdict) = (None, Vec::new(), Verdict::default());
+        let (sockets, woken) = (None, Vec::new());
+        let verdict = Verdict { bytes_in: vec![0; devices.len()], ..Verdict::default() };
         let traffic = Arc::default();
         Self { clock, settings, devices, sockets, woken, writer, intake, verdict, traffic }
     }
@@ -219,8 +220,10 @@ impl Driver {
 
     /// The verdict on the run so far: traffic, timing and losses.
     pub fn verdict(&self) -> Verdict {
-        let departures = self.writer.departures();
+        let mut departures = self.writer.departures();
+        departures.bytes.resize(self.devices.len(), 0);
         Verdict {
+            bytes_out: departures.bytes,
             packets_out: departures.packets,
             frames_out: departures.frames,
             refused: departures.refused,
@@ -263,6 +266,7 @@ impl Intake {
                     continue;
                 };
                 verdict.packets_in += 1;
+                verdict.bytes_in[number] += packet.meta.size.get();
                 network.inject(now, port, packet)?;
             }
         }

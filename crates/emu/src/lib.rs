@@ -5,6 +5,7 @@
 //! times that follow from that one. Only when it leaves may it be late, by what [`Verdict`] counts: lateness does not add up.
 
 mod budget;
+mod captures;
 mod clock;
 mod device;
 mod driver;
@@ -25,7 +26,8 @@ mod verdict;
 mod writer;
 
 pub use budget::Budget;
-pub use clock::WallClock;
+pub use captures::CaptureTotals;
+pub use clock::{MachineTime, WallClock};
 pub use device::Device;
 pub use driver::{DriveError, Driver, Settings, Until};
 pub use framing::Framing;

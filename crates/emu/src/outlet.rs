@@ -18,6 +18,8 @@ pub(crate) struct Departures {
     pub(crate) frames: u64,
     /// Packets that a device did not take.
     pub(crate) refused: u64,
+    /// Bytes of the packets, by outlet.
+    pub(crate) bytes: Vec<u64>,
     pub(crate) lateness: Lateness,
 }
 
@@ -27,7 +29,18 @@ impl Departures {
         self.packets += other.packets;
         self.frames += other.frames;
         self.refused += other.refused;
+        for (number, bytes) in other.bytes.iter().enumerate() {
+            self.carried(number, *bytes);
+        }
         self.lateness.add(&other.lateness);
+    }
+
+    /// Counts bytes that left by an outlet.
+    fn carried(&mut self, number: usize, bytes: u64) {
+        if self.bytes.len() <= number {
+            self.bytes.resize(number + 1, 0);
+        }
+        self.bytes[number] += bytes;
     }
 }
 
@@ -65,8 +78,8 @@ pub(crate) struct Outlet {
     /// The frames that they become, one behind the other.
     bytes: Vec<u8>,
     frames: Vec<Ready>,
-    /// When each of their packets was due.
-    due: Vec<SimTime>,
+    /// When each of their packets was due, and its length.
+    due: Vec<(SimTime, u64)>,
     packet: Vec<u8>,
     /// Frames written since it was last asked.
     written: u64,
@@ -83,8 +96,9 @@ impl Outlet {
         std::mem::take(&mut self.written)
     }
 
-    /// Writes what waits to the device.
-    fn write(&mut self, clock: &WallClock, departures: &mut Departures) {
+    /// Writes what waits to the device. Returns how many bytes of packets it took.
+    fn write(&mut self, clock: &WallClock, departures: &mut Departures) -> u64 {
+        let mut taken = 0;
         self.frame(departures);
         self.written += self.frames.len() as u64;
         let mut due = self.due.drain(..);
@@ -100,13 +114,15 @@ impl Outlet {
             } else if !is_excused {
                 departures.refused += packets as u64;
             }
-            for due in due.by_ref().take(packets) {
+            for (due, size) in due.by_ref().take(packets) {
                 departures.lateness.record(due, now, &self.budget);
+                taken += if is_taken { size } else { 0 };
             }
         }
         drop(due);
         self.frames.clear();
         self.bytes.clear();
+        taken
     }
 
     /// Makes frames of the packets that wait. Those of a connection go one behind the other, so that they can become one: what
@@ -133,7 +149,7 @@ impl Outlet {
                 let frame = Frame::open(&mut self.bytes, &self.packet, framing);
                 self.frames.push(Ready { frame, is_excused: *is_excused });
             }
-            self.due.push(*due);
+            self.due.push((*due, self.packet.len() as u64));
         }
         self.waiting.clear();
     }
@@ -176,7 +192,8 @@ impl Outlets {
     pub(crate) fn write(&mut self, clock: &WallClock) {
         for number in self.filled.drain(..) {
             if let Some(outlet) = &mut self.own[number] {
-                outlet.write(clock, &mut self.departures);
+                let bytes = outlet.write(clock, &mut self.departures);
+                self.departures.carried(number, bytes);
             }
         }
     }
@@ -232,6 +249,8 @@ mod tests {
         assert!(!outlets.has_some());
         let departures = &outlets.departures;
         assert_eq!((departures.packets, departures.frames, departures.refused), (12, 3, 0));
+        // Each with 28 bytes of headers.
+        assert_eq!(departures.bytes, [12 * 128]);
         for port in 1..=3 {
             let mut frame = [0; 1_000];
             let size = outside.recv(&mut frame).unwrap();

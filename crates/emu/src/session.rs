@@ -9,11 +9,13 @@ use std::sync::atomic::AtomicBool;
 
 use leobench_base::{PortId, SimTime};
 use leobench_sim::build::Sockets;
+use leobench_sim::network::PacketTrace;
 use leobench_sim::record::TableSink;
 use leobench_sim::scenario::Scenario;
 use leobench_sim::{Outcome, Run, RunError, RunOptions};
 
 use crate::budget::Budget;
+use crate::captures::HostCaptures;
 use crate::clock::WallClock;
 use crate::device::Device;
 use crate::driver::{DriveError, Driver, Settings, Until};
@@ -21,7 +23,7 @@ use crate::flows::{Host, HostSockets, Ready};
 use crate::framing::Framing;
 use crate::port::Ports;
 use crate::programs::{Findings, SocketWatch, Waits, Watch};
-use crate::report::{SpinReport, VerdictReport};
+use crate::report::{Setting, SpinReport, VerdictReport};
 use crate::verdict::Verdict;
 
 /// A host that stands for a node of a scenario.
@@ -65,13 +67,18 @@ pub struct Session {
     driver: Driver,
     clock: WallClock,
     hosts: Vec<(String, Arc<Host>)>,
+    /// By device, the number of its host.
+    owners: Vec<usize>,
+    /// The captures at the hosts of programs.
+    captures: Option<HostCaptures>,
     /// Whether programs run on the hosts, and not the scenario's flows.
     has_programs: bool,
     budget: Budget,
 }
 
 impl Session {
-    /// Puts a network between hosts, whose devices have `framing`. With `flows`, the scenario's own flows run on the hosts.
+    /// Puts a network between hosts, whose devices have `framing`. With `flows`, the scenario's own flows run on the hosts, and the
+    /// captures of `options` are those of their ends; otherwise, they are those of the hosts.
     ///
     /// # Errors
     /// If a device or a namespace cannot be used, or the network cannot be built.
@@ -80,11 +87,11 @@ impl Session {
         hosts: Vec<HostParts>,
         (framing, settings): (Framing, Settings),
         flows: bool,
-        options: RunOptions,
+        mut options: RunOptions,
         sink: Box<dyn TableSink>,
     ) -> Result<Self, SessionError> {
         let (mut nodes, mut ports) = (Vec::new(), Ports::default());
-        let (mut devices, mut namespaces) = (Vec::new(), Vec::new());
+        let (mut devices, mut namespaces, mut owners) = (Vec::new(), Vec::new(), Vec::new());
         for HostParts { node, interfaces, namespace } in hosts {
             let (mut own, mut read) = (Vec::new(), Vec::new());
             for (addresses, descriptor) in interfaces {
@@ -94,6 +101,7 @@ impl Session {
             }
             namespaces.push((node.clone(), Arc::new(Host::new(namespace))));
             let port = ports.open(own, settings.budget);
+            owners.extend(read.iter().map(|_| port.index()));
             devices.extend(read.into_iter().map(|device| (port, device)));
             nodes.push(node);
         }
@@ -107,10 +115,16 @@ impl Session {
             let interval = scenario.spec.record.interval;
             sockets = Some(Box::new(HostSockets::new(namespaces, ready, interval)));
         }
-        let outside = leobench_sim::Outside { ports: nodes, sockets };
+        let (mut captures, mut trace) = (None, None::<Box<dyn PacketTrace>>);
+        if let Some(capture) = options.capture.take_if(|_| !flows) {
+            let (started, tap) = HostCaptures::start(&capture, &nodes, clock.clone())?;
+            captures = Some(started);
+            trace = Some(Box::new(tap));
+        }
+        let outside = leobench_sim::Outside { ports: nodes, sockets, trace };
         let run = Run::real(scenario, scenario.spec.seed, options, sink, outside)?;
         let (has_programs, budget) = (!flows, settings.budget);
-        Ok(Self { run, driver, clock, hosts: known, has_programs, budget })
+        Ok(Self { run, driver, clock, hosts: known, owners, captures, has_programs, budget })
     }
 
     /// Writes changes of interfaces to a pipe from now on, a line for each: the address, and `up` or `down`.
@@ -132,12 +146,14 @@ impl Session {
         until: Option<SimTime>,
         stop: &AtomicBool,
     ) -> Result<SessionOutcome, SessionError> {
-        let Self { mut run, mut driver, clock, hosts, has_programs, budget } = self;
+        let Self { mut run, mut driver, clock, hosts, owners, captures, has_programs, budget } =
+            self;
+        let names: Vec<_> = hosts.iter().map(|(name, _)| name.clone()).collect();
         let sockets = SocketWatch::new(hosts);
         let (time, drained) = until.map_or_else(|| run.end(), |time| (time, false));
         let until = Until { time, drained };
         let (waits, losses, overruns) = if has_programs {
-            let watch = Watch::start(clock, budget, sockets, driver.traffic())?;
+            let watch = Watch::start(clock.clone(), budget, sockets, driver.traffic())?;
             let driven = driver.run(run.network(), until, stop);
             let Findings { waits, sockets } = watch.finish()?;
             driven?;
@@ -148,8 +164,12 @@ impl Session {
             (Waits::default(), sockets.finish()?.0, Vec::new())
         };
         let verdict = Verdict { losses, overruns, waits, ..driver.verdict() };
-        let verdict = VerdictReport::of(&verdict, &budget);
         let spin = driver.spin_flows().iter().map(SpinReport::of).collect();
-        Ok(SessionOutcome { run: run.finish()?, verdict, spin })
+        // The network hands the last packets over to the captures as it ends.
+        let run = run.finish()?;
+        let captures = captures.map(HostCaptures::finish).transpose()?;
+        let setting = Setting { clock: &clock, hosts: &names, owners: &owners, captures };
+        let verdict = VerdictReport::of(&verdict, &budget, &setting);
+        Ok(SessionOutcome { run, verdict, spin })
     }
 }

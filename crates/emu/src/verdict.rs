@@ -108,6 +108,10 @@ pub struct Verdict {
     pub packets_in: u64,
     /// Packets that went out.
     pub packets_out: u64,
+    /// Bytes of the packets that came in, by device.
+    pub bytes_in: Vec<u64>,
+    /// Bytes of the packets that went out, by device.
+    pub bytes_out: Vec<u64>,
     /// Frames in which they came in, read one by one: a long segment is one.
     pub frames_in: u64,
     /// Frames in which they went out, written one by one.

@@ -134,14 +134,14 @@ impl Secrets {
 /// The captures of a run, one per endpoint.
 pub struct Captures {
     secrets: Secrets,
-    ends: TiVec<EndpointId, Capture>,
+    ends: TiVec<EndpointId, CaptureFile>,
     snaplen: usize,
     /// The packet at hand, whole.
     bytes: Vec<u8>,
 }
 
-/// One file.
-struct Capture {
+/// The capture of one interface, in a file.
+pub struct CaptureFile {
     name: String,
     file: BufWriter<File>,
     /// Puts together the next block, which then goes to the file as a whole: whatever ends a run, no file ends within one
@@ -161,7 +161,9 @@ impl Captures {
         let mut ends = TiVec::new();
         for (flow, nodes) in flows {
             for (end, node) in ["sender", "receiver"].into_iter().zip(nodes) {
-                ends.push(Capture::new(options, flow, end, node)?);
+                let (name, description) =
+                    (format!("{flow}-{end}.pcapng"), format!("{end} of {flow}"));
+                ends.push(CaptureFile::create(options, name, node, description)?);
             }
         }
         let secrets = Secrets::new(&options.folder);
@@ -192,14 +194,13 @@ impl Captures {
         }
         debug_assert_eq!(self.bytes.len() as u64, packet.meta.size.get(), "{packet:?}");
         let kept = self.bytes.len().min(self.snaplen);
-        let block = EnhancedPacketBlock {
-            interface_id: 0,
-            timestamp: Duration::from_nanos(now.as_nanos()),
-            original_len: self.bytes.len() as u32,
-            data: Cow::Borrowed(&self.bytes[..kept]),
-            options: vec![EnhancedPacketOption::Flags(passage as u32)],
-        };
-        capture.write(|writer| writer.write_pcapng_block(block).map(drop))
+        capture.packet(&CapturedPacket {
+            at: Duration::from_nanos(now.as_nanos()),
+            passage,
+            size: self.bytes.len() as u32,
+            bytes: &self.bytes[..kept],
+            comment: None,
+        })
     }
 
     /// Completes the files.
@@ -208,21 +209,36 @@ impl Captures {
     /// If what is still buffered cannot be written.
     pub fn finish(self) -> Result<(), CaptureError> {
         self.secrets.finish()?;
-        for Capture { name, mut file, .. } in self.ends {
-            file.flush().map_err(|error| CaptureError::Write { name, error })?;
-        }
-        Ok(())
+        self.ends.into_iter().try_for_each(CaptureFile::finish)
     }
 }
 
-impl Capture {
-    fn new(
+/// A packet of a capture.
+#[derive(Clone, Copy, Debug)]
+pub struct CapturedPacket<'a> {
+    /// When it passed the interface, since 1970-01-01 00:00:00 UTC.
+    pub at: Duration,
+    /// Which way.
+    pub passage: Passage,
+    /// Its length in bytes.
+    pub size: u32,
+    /// The bytes that are kept of it.
+    pub bytes: &'a [u8],
+    /// A remark about it.
+    pub comment: Option<&'a str>,
+}
+
+impl CaptureFile {
+    /// Creates a file of this name for the interface of a node.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn create(
         options: &CaptureOptions,
-        flow: &str,
-        end: &str,
+        name: String,
         node: &str,
+        description: String,
     ) -> Result<Self, CaptureError> {
-        let name = format!("{flow}-{end}.pcapng");
         let file = create(&options.folder.join(&name))?;
         let mut capture = Self { name, file: BufWriter::new(file), block: section() };
         let interface = InterfaceDescriptionBlock {
@@ -230,12 +246,33 @@ impl Capture {
             snaplen: options.snaplen,
             options: vec![
                 InterfaceDescriptionOption::IfName(Cow::Borrowed(node)),
-                InterfaceDescriptionOption::IfDescription(Cow::Owned(format!("{end} of {flow}"))),
+                InterfaceDescriptionOption::IfDescription(Cow::Owned(description)),
                 InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
             ],
         };
         capture.write(|writer| writer.write_pcapng_block(interface).map(drop))?;
         Ok(capture)
+    }
+
+    /// Appends a packet.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn packet(&mut self, packet: &CapturedPacket<'_>) -> Result<(), CaptureError> {
+        let CapturedPacket { at: timestamp, passage, size: original_len, bytes, comment } = *packet;
+        let mut options = vec![EnhancedPacketOption::Flags(passage as u32)];
+        options.extend(comment.map(|text| EnhancedPacketOption::Comment(Cow::Borrowed(text))));
+        let data = Cow::Borrowed(bytes);
+        let block = EnhancedPacketBlock { interface_id: 0, timestamp, original_len, data, options };
+        self.write(|writer| writer.write_pcapng_block(block).map(drop))
+    }
+
+    /// Completes the file.
+    ///
+    /// # Errors
+    /// If what is still buffered cannot be written.
+    pub fn finish(mut self) -> Result<(), CaptureError> {
+        self.file.flush().map_err(|error| CaptureError::Write { name: self.name, error })
     }
 
     /// Writes what `put` makes, and what was made before.

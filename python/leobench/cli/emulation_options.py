@@ -90,6 +90,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace an existing result folder")
     parser.add_argument(
+        "--pcap", action="store_true", help="write a packet capture of every host, what links did as comments"
+    )
+    options.add_snaplen(parser)
+    parser.add_argument(
         "--show", action="store_true", help="print the scenario with all defaults as JSON, and run nothing"
     )
     options.add_real(parser, programs=True)
@@ -200,6 +204,8 @@ def run(args: argparse.Namespace, connected: Network, programs: list[Program]) -
         programs,
         args.out,
         force=args.force,
+        pcap=args.pcap,
+        snaplen=args.snaplen,
         described=connected.resolved(),
         surroundings=surroundings.of(args, connected, programs),
     )

@@ -92,6 +92,16 @@ def add_outcome(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
 
 
+def add_snaplen(parser: argparse.ArgumentParser) -> None:
+    """Declares how much captures keep of a packet."""
+    parser.add_argument(
+        "--snaplen",
+        metavar="BYTES",
+        type=whole,
+        help="bytes kept of each captured packet (default: 128, all headers; 65535: whole packets)",
+    )
+
+
 def add_real(parser: argparse.ArgumentParser, *, programs: bool) -> None:
     """Declares what replaces the scenario's table `real`: all of it only where there are programs."""
     for option in _REAL:

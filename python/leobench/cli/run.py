@@ -38,12 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pcap", action="store_true", help="write packet captures at both ends of every flow"
     )
-    parser.add_argument(
-        "--snaplen",
-        metavar="BYTES",
-        type=options.whole,
-        help="bytes kept of each captured packet (default: 128, all headers; 65535: whole packets)",
-    )
+    options.add_snaplen(parser)
     parser.add_argument(
         "--engine",
         metavar="ENGINE",

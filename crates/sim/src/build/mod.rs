@@ -66,6 +66,7 @@ impl Network {
         builder.record(settings, sinks.tables);
         let secrets = sinks.captures.as_ref().map(Captures::secrets);
         builder.capture(sinks.captures);
+        builder.trace(sinks.trace);
         builder.limits(spec.limits);
         builder.warm_up(SimTime::ZERO + spec.warm_up);
         let satellites = SatelliteLinks::new(scenario, seed).map_err(|fault| {

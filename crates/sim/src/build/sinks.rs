@@ -8,6 +8,7 @@ use leobench_quic::QlogWriter;
 use leobench_transport::Endpoint;
 
 use crate::capture::Captures;
+use crate::network::PacketTrace;
 use crate::record::TableSink;
 use crate::scenario::{FlowSpec, OpenedBy};
 
@@ -20,6 +21,8 @@ pub struct Sinks<'a> {
     pub tables: Box<dyn TableSink>,
     /// The packet captures.
     pub captures: Option<Captures>,
+    /// The trace of packets of the world outside.
+    pub trace: Option<Box<dyn PacketTrace>>,
     /// The qlogs.
     pub qlogs: &'a mut OpenQlog<'a>,
     /// The names of nodes where packets leave that no endpoint there takes. Ports are numbered in this order.

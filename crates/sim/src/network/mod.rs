@@ -34,7 +34,7 @@ use handover::{AccessStore, Forecaster, Held};
 pub(crate) use observe::{
     AFTERMATH, Crossing, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING, Milestones, Repeat,
 };
-pub use observe::{LossTotals, Stall, StallWatch};
+pub use observe::{LossTotals, PacketTrace, Stall, StallWatch};
 use observe::{NetworkEvent, Observer};
 pub use packets::Egress;
 use packets::{PacketStore, SendRoute};

@@ -13,7 +13,7 @@ use results::Results;
 
 use crate::build::{BuildError, Sinks, Sockets};
 use crate::capture::{CaptureOptions, Captures};
-use crate::network::{Network, NetworkError, Stall};
+use crate::network::{Network, NetworkError, PacketTrace, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
 use crate::scenario::{Engine, Scenario, TransportSpec, Until};
 use crate::summary::{RunSummaryInput, Summary};
@@ -35,6 +35,8 @@ pub struct Outside {
     pub ports: Vec<String>,
     /// The sockets of the scenario's flows; without, the flows are left out.
     pub sockets: Option<Box<dyn Sockets>>,
+    /// The trace of packets of the world outside.
+    pub trace: Option<Box<dyn PacketTrace>>,
 }
 
 /// A run of a scenario.
@@ -145,7 +147,8 @@ impl Run {
         outside: Option<Outside>,
     ) -> Result<Self, RunError> {
         let engine = if outside.is_some() { Engine::Real } else { Engine::Virtual };
-        let (ports, sockets) = outside.map(|it| (it.ports, it.sockets)).unwrap_or_default();
+        let (ports, sockets, trace) =
+            outside.map(|it| (it.ports, it.sockets, it.trace)).unwrap_or_default();
         let sources_end = SimTime::ZERO + scenario.spec.production();
         let (end, drains_from) = match scenario.spec.until {
             Until::Time => (sources_end, SimTime::MAX),
@@ -158,7 +161,8 @@ impl Run {
         let captures = capture.map(|options| Captures::new(&options, flows));
         let captures = captures.transpose().map_err(BuildError::Capture)?;
         let mut open_qlog = |flow: &str, end: &str| qlog(folder.as_deref(), flow, end);
-        let sinks = Sinks { tables: sink, captures, qlogs: &mut open_qlog, ports, sockets };
+        let qlogs = &mut open_qlog;
+        let sinks = Sinks { tables: sink, captures, trace, qlogs, ports, sockets };
         let network = Network::new(scenario, seed, &plugins, sinks)?;
         let queue_limits = scenario.carried_limits();
         let scenario = scenario.clone();

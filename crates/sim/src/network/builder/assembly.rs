@@ -99,6 +99,7 @@ impl NetworkBuilder {
             settings: self.settings,
             names,
             sink: self.sink,
+            trace: self.trace,
             ledgers: flows.ledgers,
             stalls: flows.stalls,
             directions: views,

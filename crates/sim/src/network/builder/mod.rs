@@ -15,7 +15,7 @@ use typed_index_collections::TiVec;
 use super::application::Application;
 use super::forwarding::Forwarding;
 use super::observe::StallWatch;
-use super::{ChannelSlot, QueueFactory};
+use super::{ChannelSlot, PacketTrace, QueueFactory};
 use crate::capture::Captures;
 use crate::ledger::FlowLedger;
 use crate::limits::LimitsSpec;
@@ -43,6 +43,7 @@ pub struct NetworkBuilder {
     sharing: Option<Sharing>,
     ends_outside: bool,
     captures: Option<Captures>,
+    trace: Option<Box<dyn PacketTrace>>,
     limits: LimitsSpec,
     warm_up: SimTime,
 }
@@ -109,6 +110,7 @@ impl Default for NetworkBuilder {
             sharing: None,
             ends_outside: false,
             captures: None,
+            trace: None,
             limits: LimitsSpec::DEFAULT,
             warm_up: SimTime::ZERO,
         }
@@ -223,6 +225,11 @@ impl NetworkBuilder {
     /// Captures the packets at the ends of flows, in the order in which the ends were added.
     pub(crate) fn capture(&mut self, captures: Option<Captures>) {
         self.captures = captures;
+    }
+
+    /// Follows the packets of the world outside.
+    pub fn trace(&mut self, trace: Option<Box<dyn PacketTrace>>) {
+        self.trace = trace;
     }
 
     /// Limits what the network may take.

@@ -177,7 +177,11 @@ impl Observer {
     ) -> Result<(), SinkError> {
         let location = Location::Link(direction);
         let (packet, size, flow) = (meta.id, meta.size, meta.label.flow);
-        self.recorder.packet(now, &PacketRow { packet, location, event, size, flow, queued })
+        let row = PacketRow { packet, location, event, size, flow, queued };
+        if let Some(trace) = &mut self.trace {
+            trace.event(now, &row);
+        }
+        self.recorder.packet(now, &row)
     }
 
     /// For the delays by path.
@@ -233,6 +237,9 @@ impl Observer {
 
     /// Records a drop or a mark among the packets and among the events.
     fn record_packet_event(&mut self, now: SimTime, row: &PacketRow) -> Result<(), SinkError> {
+        if let Some(trace) = &mut self.trace {
+            trace.event(now, row);
+        }
         self.recorder.packet(now, row)?;
         let PacketRow { packet, location, event, flow, .. } = *row;
         let names = self.recorder.names();

@@ -74,6 +74,9 @@ impl Observer {
             return Ok(());
         }
         let (loss, up, label) = (state.loss, state.up, &*state.label);
+        if let Some(trace) = &mut self.trace {
+            trace.channel(now, direction, label);
+        }
         self.recorder.channel(now, direction, &ChannelRow { rate, delay, loss, up, label })
     }
 }

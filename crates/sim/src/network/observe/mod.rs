@@ -10,6 +10,7 @@ mod results;
 mod routes;
 mod samples;
 mod stalls;
+mod trace;
 
 use leobench_base::{Bytes, DirectionId, FlowId, NodeId, SimTime};
 use leobench_link::{Cause, Tallies};
@@ -30,14 +31,16 @@ pub(crate) use self::results::{FlowState, Observed};
 use self::routes::FlowRoutes;
 pub(super) use self::routes::{AccessPath, Addresses, PathRoutes};
 pub use self::stalls::{Stall, StallWatch};
+pub use self::trace::PacketTrace;
 use crate::ledger::FlowLedger;
 use crate::record::{MessageRow, Names, RecordSettings, Recorder, TableSink};
 
 /// The subscribers to the events of a network.
 pub(super) struct Observer {
     recorder: Recorder,
-    /// Whether every packet is recorded.
+    /// Whether every packet is recorded or followed.
     pub(super) packets: bool,
+    trace: Option<Box<dyn PacketTrace>>,
     ledgers: TiVec<FlowId, FlowLedger>,
     /// Messages of all flows that take memory, and the bytes that the records of their deliveries take.
     kept: (u64, u64),
@@ -76,6 +79,7 @@ pub(super) struct ObserverParts {
     pub(super) settings: RecordSettings,
     pub(super) names: Names,
     pub(super) sink: Box<dyn TableSink>,
+    pub(super) trace: Option<Box<dyn PacketTrace>>,
     pub(super) ledgers: TiVec<FlowId, FlowLedger>,
     pub(super) stalls: TiVec<FlowId, Option<StallWatch>>,
     pub(super) directions: TiVec<DirectionId, LinkView>,
@@ -94,6 +98,7 @@ impl Observer {
             settings,
             names,
             sink,
+            mut trace,
             ledgers,
             stalls,
             directions,
@@ -104,8 +109,12 @@ impl Observer {
         } = parts;
         let ends = |name: &str| ["sender", "receiver"].map(|end| format!("{name}/{end}"));
         let routes = flows.iter().map(|ends| FlowRoutes::new(*ends));
+        if let Some(trace) = &mut trace {
+            trace.begin(&names);
+        }
         Self {
-            packets: settings.packets,
+            packets: settings.packets || trace.is_some(),
+            trace,
             ends: names.flows.iter().map(|flow| ends(&flow.name)).collect(),
             over: directions.iter().map(|_| Vec::new()).collect(),
             connected: flows.iter().map(|_| false).collect(),

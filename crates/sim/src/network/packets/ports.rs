@@ -59,7 +59,7 @@ impl Network {
         if let Some(from) = from {
             packet.meta.back = self.endpoints[from].end == End::Receiver;
         }
-        self.originate(node, packet, from)
+        self.originate(node, packet, (Some(port), from))
     }
 
     /// Exchanges the events for the world outside since the last call for an empty buffer, which keeps its memory.
@@ -81,12 +81,13 @@ impl Network {
         found.flatten().copied()
     }
 
-    /// A packet that no endpoint of the network has sent enters at a node; one outside may have.
+    /// A packet that no endpoint of the network has sent enters at a node, by a port if it comes from outside; an endpoint there may
+    /// have sent it.
     fn originate(
         &mut self,
         node: NodeId,
         mut packet: Packet,
-        from: Option<EndpointId>,
+        (port, from): (Option<PortId>, Option<EndpointId>),
     ) -> Result<(), NetworkError> {
         let to = self.forwarding.destination(packet.meta.destination.ip());
         self.forwarding.expect(to);
@@ -96,6 +97,7 @@ impl Network {
         if let (Some(captures), Some(from)) = (&mut self.captures, from) {
             captures.record(self.now, from, Passage::Outbound, &packet)?;
         }
+        self.observer.entered(self.now, port, &packet);
         let bound_to = self.forwarding.bound_to(node, packet.meta.source.ip());
         let packet = self.store.put(packet);
         self.enter(node, bound_to, packet)
@@ -127,7 +129,7 @@ impl Network {
         let answer =
             wire::too_big(packet, own(node), self.directions[direction].mtu()).ok().flatten();
         match answer.and_then(|answer| wire::parse(answer.into(), 0, self.now).ok()) {
-            Some(answer) => self.originate(node, answer, None),
+            Some(answer) => self.originate(node, answer, (None, None)),
             None => Ok(()),
         }
     }
@@ -147,6 +149,7 @@ impl Network {
         if let (Some(captures), Some(to)) = (&mut self.captures, to) {
             captures.record(self.now, to, Passage::Inbound, &packet)?;
         }
+        self.observer.left(self.now, port, &packet);
         self.egress.push(Egress::Packet { at: self.now, port, packet });
         Ok(())
     }

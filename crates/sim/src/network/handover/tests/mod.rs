@@ -172,7 +172,8 @@ transport = "quic""#;
 fn notes(scenario: &Scenario) -> Vec<(SimTime, Note)> {
     let mut qlogs = |_: &str, _: &str| Ok(None);
     let (tables, ports) = (Box::new(Nowhere), Vec::new());
-    let sinks = Sinks { tables, captures: None, qlogs: &mut qlogs, ports, sockets: None };
+    let qlogs = &mut qlogs;
+    let sinks = Sinks { tables, captures: None, trace: None, qlogs, ports, sockets: None };
     let network = Network::new(scenario, SEED, Plugins::NONE, sinks);
     let mut network = network.unwrap_or_else(|error| panic!("{error}"));
     let sender = network.flows[FlowId::from(0)].ends[End::Sender as usize];
