@@ -80,6 +80,34 @@ fn a_comment_tells_the_queue_the_link_the_state_and_the_end() {
     assert_eq!(told(ways.finish()), []);
 }
 
+/// Each link's times begin where the packet enters it, and a mark is told where it was made only.
+#[test]
+fn a_comment_tells_each_link_and_a_node_that_drops() {
+    let mut ways = Ways::new(MOST_HELD);
+    let second = Location::Link(DirectionId::from(1));
+    let on_second = |event, queued| PacketRow { location: second, ..row(7, event, queued) };
+    let directions = vec!["up/a->b".into(), "down/b->c".into()];
+    ways.take(&chunk(vec![
+        Event::Names { directions, nodes: ["a", "b", "c"].map(str::to_owned).into() },
+        entered(100, 7),
+        event(100, row(7, PacketEvent::Enqueue, None)),
+        event(100, row(7, PacketEvent::Mark(Cause::new("red")), Some(0))),
+        event(900, row(7, PacketEvent::Deliver, Some(250))),
+        event(900, on_second(PacketEvent::Enqueue, None)),
+        event(2_000, on_second(PacketEvent::Deliver, Some(100))),
+        event(
+            2_000,
+            PacketRow {
+                location: Location::Node(2.into()),
+                ..row(7, PacketEvent::Drop(Cause::NO_PORT), None)
+            },
+        ),
+    ]));
+    let comment = "packet 7; up/a->b: queue 0.250 ms, link 0.550 ms, marked (red), delivered; \
+                   down/b->c: queue 0.100 ms, link 1.000 ms, delivered; c: dropped (no_port)";
+    assert_eq!(told(ways.settled()), [(100, 0, comment.to_owned())]);
+}
+
 /// The first packet is done last; what came in before it goes first, and the rest waits.
 #[test]
 fn captures_wait_for_packets_that_came_in_before_them() {
