@@ -1,0 +1,237 @@
+"""A fitted link: its parts, from the series that tell them, and its file.
+
+`fit` estimates each part that a series tells: the delay and the loss from round trips of an idle path, the
+capacities from saturating transfers, the outages from the first of downlink, uplink and round trips that has
+some. Parts that no series tells are absent from the file; parameters that it does not tell have no interval.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leobench.errors import InputError
+from leobench.fitting import losses, process, series
+from leobench.fitting.series import PHASE_S, SLOT_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from leobench.fitting.losses import Found
+    from leobench.fitting.series import Quantity, Series
+
+    Report = Callable[[str], None]
+
+FORMAT, VERSION = "leobench-fit", 1
+_QUANTITIES: tuple[Quantity, ...] = ("rtt", "downlink", "uplink")
+# Significant digits of parameters, and digits of shares, which add up to 1.
+_DIGITS, _SHARE_DIGITS = 6, 8
+# Steps by which the phase of the slots is searched where a recording has no date, in seconds.
+_PHASE_STEP_S = 0.5
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted link.
+
+    Attributes:
+        document: The content of its file.
+        series: What was fitted, by quantity: with the outages of a capacity left out.
+        not_measured: The parameters that the series do not tell, and the reasons.
+    """
+
+    document: dict[str, Any]
+    series: Mapping[Quantity, Series]
+    not_measured: Mapping[str, str]
+
+    def text(self) -> str:
+        """The file."""
+        return json.dumps(self.document, indent=2, ensure_ascii=False) + "\n"
+
+
+def fit(
+    measured: Sequence[Series],
+    name: str,
+    about: Mapping[str, Any] | None = None,
+    report: Report = lambda _: None,
+) -> Fit:
+    """Fits a link to series.
+
+    Args:
+        measured: One or more series; several of a quantity are joined.
+        name: The name of the fit.
+        about: What the series do not tell: place, hardware, motion, source, licence, not_for.
+        report: Told what is being done.
+
+    Raises:
+        InputError: If there is no series, or one is too short or gappy.
+    """
+    joined = {
+        quantity: _aligned(series.joined([each for each in measured if each.quantity == quantity]))
+        for quantity in _QUANTITIES
+        if any(each.quantity == quantity for each in measured)
+    }
+    if not joined:
+        raise InputError("there is no recording; allowed: round trips, or rates of saturating UDP")
+    parts = _Parts()
+    bright: dict[Quantity, Series] = {}
+    for quantity, one in joined.items():
+        bright[quantity] = _without_outages(one)
+        estimate = process.estimate(bright[quantity], lambda step, of=quantity: report(f"{of}: {step}"))
+        key = "delay.process" if quantity == "rtt" else f"{quantity}.capacity"
+        short = key.removesuffix(".process")
+        parts.add(key, short, estimate.parameters, estimate.intervals, estimate.not_measured)
+    report("losses and outages")
+    _add_losses(parts, joined)
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": name,
+        "about": {**described(list(joined.values())), **(about or {})},
+        "slots": {"every_s": SLOT_S, "phase_s": PHASE_S},
+        **parts.document,
+        "uncertainty": parts.intervals,
+    }
+    return Fit(rounded(document), bright, parts.not_measured)
+
+
+class _Parts:
+    """The parts of a fit so far."""
+
+    def __init__(self) -> None:
+        self.document: dict[str, Any] = {}
+        self.intervals: dict[str, list[float]] = {}
+        self.not_measured: dict[str, str] = {}
+
+    def add(
+        self,
+        key: str,
+        short: str,
+        parameters: Mapping[str, Any],
+        intervals: Mapping[str, list[float]],
+        not_measured: Mapping[str, str],
+    ) -> None:
+        """Adds a part at `key`, a dotted name; its intervals begin with `short`."""
+        place = self.document
+        *outer, last = key.split(".")
+        for each in outer:
+            place = place.setdefault(each, {})
+        place[last] = dict(parameters)
+        self.intervals |= {f"{short}.{name}": ends for name, ends in intervals.items()}
+        self.not_measured |= {f"{short}.{name}": reason for name, reason in not_measured.items()}
+
+
+def _add_losses(parts: _Parts, joined: Mapping[Quantity, Series]) -> None:
+    """Adds the loss of round trips to both directions, and the outages."""
+    dark: list[Found] = []
+    for quantity in ("downlink", "uplink"):
+        if quantity in joined:
+            one = joined[quantity]
+            dark.append(losses.outages(one, losses.runs(one, 1)))
+    if "rtt" in joined:
+        loss, runs = losses.losses(joined["rtt"])
+        dark.append(losses.outages(joined["rtt"], runs))
+        each = losses.one_way(loss.parameters or {})
+        for quantity in ("downlink", "uplink"):
+            parts.add(f"{quantity}.loss", "round_trip", each, {}, {})
+        parts.intervals |= {f"round_trip.loss.{name}": ends for name, ends in loss.intervals.items()}
+        parts.not_measured |= {f"round_trip.{name}": reason for name, reason in loss.not_measured.items()}
+    found = next((each for each in dark if each.parameters is not None), None)
+    if found is not None and found.parameters is not None:
+        parts.add("outages", "outages", found.parameters, found.intervals, {})
+    else:
+        parts.not_measured |= dark[0].not_measured
+
+
+def _without_outages(one: Series) -> Series:
+    """The series in which samples where nothing got through are missing."""
+    return replace(one, values=np.where(losses.dark(one), np.nan, one.values))
+
+
+def _aligned(one: Series) -> Series:
+    """The series with the grid of slots at its place: where it has no date, most variance lies between slots."""
+    if one.is_absolute:
+        return one
+    present = one.where(one.present)
+
+    def between(shift: float) -> float:
+        _, index = np.unique(series.slots_of(present.times + shift), return_inverse=True)
+        means = np.bincount(index, present.values) / np.bincount(index)
+        return float(np.var(means[index]))
+
+    shift = max(np.arange(0.0, SLOT_S, _PHASE_STEP_S).tolist(), key=between)
+    return replace(one, times=one.times + shift)
+
+
+def described(measured: Sequence[Series]) -> dict[str, Any]:
+    """What series tell of when they were recorded, and how."""
+    loads = sorted({each.load for each in measured})
+    found: dict[str, Any] = {"load": " and ".join(loads)}
+    dated = [each for each in measured if each.is_absolute]
+    if dated:
+        days = np.unique(np.concatenate([np.unique(each.times // 86_400) for each in dated]))
+        found["dates"] = [_date(day * 86_400).strftime("%Y-%m-%d") for day in days.tolist()]
+        found["hours"] = _hours(dated)
+    return found
+
+
+def _hours(dated: Sequence[Series]) -> str:
+    """The hours of the day that were measured, in UTC."""
+    seen = np.unique(np.concatenate([np.unique(each.times // 3_600 % 24) for each in dated])).astype(int)
+    first = [hour for hour in seen.tolist() if (hour - 1) % 24 not in seen]
+    if not first:
+        return "all day"
+    spans = []
+    for hour in first:
+        last = hour
+        while (last + 1) % 24 in seen:
+            last = (last + 1) % 24
+        spans.append(f"{hour:02}:00 to {(last + 1) % 24:02}:00")
+    return f"{', '.join(spans)} UTC"
+
+
+def _date(unix_s: float) -> datetime:
+    return datetime.fromtimestamp(unix_s, UTC)
+
+
+def rounded(value: Any) -> Any:
+    """A document with numbers of few digits; shares still add up to 1."""
+    if isinstance(value, dict):
+        found = {key: rounded(each) for key, each in value.items()}
+        if "shares" in found:
+            found["shares"] = _shares(value["shares"])
+        return found
+    if isinstance(value, list | tuple):
+        return [rounded(each) for each in value]
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
+
+
+def _shares(shares: Mapping[str, float]) -> dict[str, float]:
+    short = {part: round(share, _SHARE_DIGITS) for part, share in shares.items()}
+    largest = max(short, key=lambda part: short[part])
+    rest = 1 - sum(share for part, share in short.items() if part != largest)
+    return {**short, largest: round(rest, _SHARE_DIGITS)}
+
+
+def load(file: Path) -> dict[str, Any]:
+    """The content of a fit's file.
+
+    Raises:
+        InputError: If it cannot be read, or is no fit.
+    """
+    from leobench.files import read_text
+
+    try:
+        document = json.loads(read_text(file))
+    except ValueError as error:
+        raise InputError(f"{file}: is not JSON: {error}; allowed: a file that `leobench fit` wrote") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InputError(f"{file}: is no fit; allowed: a file that `leobench fit` wrote")
+    if document.get("version") != VERSION:
+        raise InputError(f"{file}: has version {document.get('version')}; allowed: {VERSION}")
+    return document
