@@ -13,6 +13,7 @@ from leobench.cli import (
     compare,
     completion,
     emulate,
+    fit,
     hypatia,
     list_kinds,
     new,
@@ -79,6 +80,7 @@ COMMANDS: tuple[Command, ...] = (
     emulate,
     shell,
     record,
+    fit,
     score,
     completion,
 )

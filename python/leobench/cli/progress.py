@@ -56,6 +56,15 @@ class Progress(_Line):
             self._draw(render(now_s, end_s, packets, self._elapsed_s, self._width))
 
 
+class StepProgress(_Line):
+    """The step that a long computation is at; a `report` callback for `leobench.fitting.fit`."""
+
+    def __call__(self, step: str) -> None:
+        """Redraws the line."""
+        if self._shown:
+            self._draw(f"{step} ({duration(self._elapsed_s)})"[: max(self._width, 0)])
+
+
 class CampaignProgress(_Line):
     """The finished runs of a campaign and the time left; a `progress` callback for `leobench.sweep`.
 

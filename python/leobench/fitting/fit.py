@@ -20,7 +20,6 @@ from leobench.fitting.series import PHASE_S, SLOT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from leobench.fitting.losses import Found
     from leobench.fitting.series import Quantity, Series
@@ -81,8 +80,8 @@ def fit(
     parts = _Parts()
     bright: dict[Quantity, Series] = {}
     for quantity, one in joined.items():
-        bright[quantity] = _without_outages(one)
-        estimate = process.estimate(bright[quantity], lambda step, of=quantity: report(f"{of}: {step}"))
+        bright[quantity] = losses.without_outages(one)
+        estimate = process.estimate(bright[quantity], _prefixed(report, quantity))
         key = "delay.process" if quantity == "rtt" else f"{quantity}.capacity"
         short = key.removesuffix(".process")
         parts.add(key, short, estimate.parameters, estimate.intervals, estimate.not_measured)
@@ -98,6 +97,10 @@ def fit(
         "uncertainty": parts.intervals,
     }
     return Fit(rounded(document), bright, parts.not_measured)
+
+
+def _prefixed(report: Report, quantity: str) -> Report:
+    return lambda step: report(f"{quantity}: {step}")
 
 
 class _Parts:
@@ -148,13 +151,8 @@ def _add_losses(parts: _Parts, joined: Mapping[Quantity, Series]) -> None:
         parts.not_measured |= dark[0].not_measured
 
 
-def _without_outages(one: Series) -> Series:
-    """The series in which samples where nothing got through are missing."""
-    return replace(one, values=np.where(losses.dark(one), np.nan, one.values))
-
-
 def _aligned(one: Series) -> Series:
-    """The series with the grid of slots at its place: where it has no date, most variance lies between slots."""
+    """The series on the grid of slots; one without a date, so that most variance lies between slots."""
     if one.is_absolute:
         return one
     present = one.where(one.present)
@@ -216,22 +214,3 @@ def _shares(shares: Mapping[str, float]) -> dict[str, float]:
     largest = max(short, key=lambda part: short[part])
     rest = 1 - sum(share for part, share in short.items() if part != largest)
     return {**short, largest: round(rest, _SHARE_DIGITS)}
-
-
-def load(file: Path) -> dict[str, Any]:
-    """The content of a fit's file.
-
-    Raises:
-        InputError: If it cannot be read, or is no fit.
-    """
-    from leobench.files import read_text
-
-    try:
-        document = json.loads(read_text(file))
-    except ValueError as error:
-        raise InputError(f"{file}: is not JSON: {error}; allowed: a file that `leobench fit` wrote") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise InputError(f"{file}: is no fit; allowed: a file that `leobench fit` wrote")
-    if document.get("version") != VERSION:
-        raise InputError(f"{file}: has version {document.get('version')}; allowed: {VERSION}")
-    return document

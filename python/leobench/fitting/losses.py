@@ -6,7 +6,7 @@ Outages begin at any time at a rate, and at the begin of a slot with a probabili
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,6 +70,11 @@ def dark(series: Series) -> NDArray[np.bool_]:
     if series.quantity == "rtt":
         return ~series.present
     return series.present & (series.values < OUTAGE_SHARE * np.nanmedian(series.values))
+
+
+def without_outages(series: Series) -> Series:
+    """The series in which samples where nothing got through are missing: no process of capacity has them."""
+    return replace(series, values=np.where(dark(series), np.nan, series.values))
 
 
 def runs(series: Series, fewest: int) -> Runs:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from leobench.fitting.series import Floats
 
-PARTS = ("drift", "slot", "slow", "fast")
+# Standard deviation of the weak normal prior of each coordinate, which keeps finite what no series tells.
+PRIOR_SD = 6.0
 
 
 @dataclass(frozen=True)

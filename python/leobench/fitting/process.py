@@ -1,8 +1,10 @@
-"""The maximum likelihood of a process of delay or capacity.
+"""Estimates of a process in two steps: the distribution of its values, then their dependence.
 
-`estimate` chooses which parameters the series can tell, starts from moments, climbs on a thinned series
-and ends on the whole one. The first steps take the outer products of the scores for the Hessian (Berndt, Hall,
-Hall Hall and Hausman 1974); later ones are those of BFGS. Intervals are by the observed information.
+The first step maximises the likelihood of the values as if they were independent, the second that of the
+process with the distribution held ("inference functions for margins"; Joe 2005, "Asymptotic efficiency of the
+two-stage estimation method for copula-based models"). One step would bend the distribution where a recording
+has jumps that no Gaussian process has. The climb takes the outer products of the scores for the Hessian
+(Berndt, Hall, Hall and Hausman 1974) until it gains little, and BFGS from there on.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from scipy import optimize, stats
 
 from leobench.errors import InputError
 from leobench.fitting import parameters as maps
+from leobench.fitting import uncertainty
 from leobench.fitting.parameters import Form
 from leobench.fitting.series import SLOT_S, slots_of
 
@@ -28,11 +31,8 @@ if TYPE_CHECKING:
 
 # Half of an interval of 90 %, in standard deviations.
 WIDTH_90 = float(stats.norm.ppf(0.95))
-# Standard deviation of the weak normal prior of each coordinate, which keeps finite what no series tells.
-_PRIOR_SD = 6.0
-# Steps between points that derivatives are differences of.
+# Half of the step that derivatives are differences over.
 _STEP = 1e-4
-_STEP_OF_SECOND = 1e-2
 # Climbing ends where a step would gain less in the logarithm of the likelihood, or the slope is this flat.
 _GAIN, _FLAT = 1e-3, 0.05
 # Steps by scores: until they gain little, or become small.
@@ -43,8 +43,6 @@ _MOST_STEPS = 60
 FEWEST_SLOTS, FEWEST_SAMPLES = 20, 100
 # Samples of a thinned series, and how many in a row it keeps.
 _THINNED, _BURST = 30_000, 8
-# Longest series whose information is from second derivatives; of longer ones, from the scores.
-_LONGEST_EXACT = 100_000
 
 # Bounds of the time constants, in seconds, and of the floor below the least round trip, in ms.
 _DRIFT_S = (60.0, 21_600.0)
@@ -93,22 +91,28 @@ def estimate(series: Series, report: Report = lambda _: None) -> Estimate:
         InputError: If the series is too short.
     """
     times, values = _admitted(series)
-    form, not_measured = _form(series, times, values)
     short = thinned(times)
+    report("distribution")
+    margin = _margin(series, values)
+    starts = [margin.point(start) for start in _margin_starts(margin, values)]
+    points = [maximise(margin, start, times[short], values[short]) for start in starts]
+    first = max(points, key=lambda point: penalised(margin, point, times[short], values[short]))
+    if not short.all():
+        first = maximise(margin, first, times, values)
+    dependence, not_measured = _dependence(series, times, margin.parameters(first))
     # Scores of the whole series would cost minutes at points that are far from the estimate.
-    point, form = _climb(form, times[short], values[short], not_measured, report)
+    second, dependence = _climb(dependence, times[short], values[short], not_measured, report)
     if not short.all():
         report("all samples")
-        point = maximise(form, point, times, values)
+        second = maximise(dependence, second, times, values)
     report("intervals")
-    covariance: Floats = np.linalg.inv(information(form, point, times, values)).astype(np.float64)
-    process = form.process(point)
-    return Estimate(
-        form.parameters(point),
-        form.intervals(point, covariance, WIDTH_90),
-        not_measured,
-        process.log_likelihood(times, values),
-    )
+    both = uncertainty.covariances(margin, first, dependence, second, times[short], values[short])
+    intervals = {
+        **margin.intervals(first, both[0], WIDTH_90),
+        **dependence.intervals(second, both[1], WIDTH_90),
+    }
+    total = dependence.process(second).log_likelihood(times, values)
+    return Estimate(dependence.parameters(second), intervals, not_measured, total)
 
 
 def _admitted(series: Series) -> tuple[Floats, Floats]:
@@ -140,12 +144,10 @@ def thinned(times: Floats, most: int = _THINNED) -> np.ndarray[tuple[int], np.dt
     return np.arange(len(times)) % period < _BURST
 
 
-def _form(series: Series, times: Floats, values: Floats) -> tuple[Form, dict[str, str]]:
-    """The form of the process that the series can tell, and what it cannot."""
-    interval = series.interval_s
-    not_measured: dict[str, str] = {}
+def _margin(series: Series, values: Floats) -> Form:
+    """The form of the distribution of values: a process of which nothing lasts."""
     coordinates: dict[str, maps.Coordinate] = {}
-    fixed: dict[str, float] = {"resolution_s": round(interval, 6)}
+    fixed: dict[str, float] = {"resolution_s": round(series.interval_s, 6)}
     if series.quantity == "rtt":
         least = float(values.min())
         coordinates["floor"] = maps.between(least - _BELOW_LEAST_MS[0], least - _BELOW_LEAST_MS[1])
@@ -157,13 +159,35 @@ def _form(series: Series, times: Floats, values: Floats) -> tuple[Form, dict[str
         "skewness": maps.between(-_MOST_SKEWNESS, _MOST_SKEWNESS),
         "tail": maps.between_logarithms(*_TAIL),
     }
+    return Form(coordinates, fixed, ("fast",))
+
+
+def _margin_starts(margin: Form, values: Floats) -> list[dict[str, Any]]:
+    """Parameters by quantiles of the logarithms, with floors near the least value and far from it."""
+    found = []
+    for u in (2.0, -1.0) if "floor" in margin.coordinates else (0.0,):
+        coordinate = margin.coordinates.get("floor")
+        floor = 0.0 if coordinate is None else coordinate.inward(u)
+        quarter, middle, upper = np.quantile(np.log(values - floor), (0.25, 0.5, 0.75))
+        scale = max(float(upper - quarter) / 1.349, 1e-3)
+        start = {"floor": floor, "location": float(middle), "scale": scale, "skewness": 0.0, "tail": 1.0}
+        found.append({**start, "shares": {"fast": 1.0}})
+    return found
+
+
+def _dependence(series: Series, times: Floats, margin: dict[str, Any]) -> tuple[Form, dict[str, str]]:
+    """The form of the dependence that the series can tell, and what it cannot."""
+    interval = series.interval_s
+    not_measured: dict[str, str] = {}
+    coordinates: dict[str, maps.Coordinate] = {}
+    fixed = {name: value for name, value in margin.items() if name != "shares"}
     parts = ["slot", "slow", "fast"]
-    longest = min(float(times[-1] - times[0]) / 3, _DRIFT_S[1])
-    if longest * 3 >= _DRIFT_SPANS * _DRIFT_S[0]:
-        coordinates["drift_s"] = maps.between_logarithms(_DRIFT_S[0], longest)
+    span = float(times[-1] - times[0])
+    if span >= _DRIFT_SPANS * _DRIFT_S[0]:
+        coordinates["drift_s"] = maps.between_logarithms(_DRIFT_S[0], min(span / 3, _DRIFT_S[1]))
         parts.insert(0, "drift")
     else:
-        not_measured["drift"] = f"the recording lasts {times[-1] - times[0]:.0f} s"
+        not_measured["drift"] = f"the recording lasts {span:.0f} s"
     pairs = int((np.diff(np.unique(slots_of(times))) == 1).sum())
     if pairs >= _FEWEST_PAIRS:
         coordinates["slot_correlation"] = maps.CORRELATION
@@ -183,7 +207,7 @@ def _climb(
     """The best point from several starts, without the parts that the series does not show."""
     found: list[tuple[float, Floats]] = []
     every = thinned(times, _THINNED // 4)
-    for number, start in enumerate(_starts(form, times, values), 1):
+    for number, start in enumerate(_starts(times, values), 1):
         report(f"start {number}")
         point = maximise(form, form.point(start), times[every], values[every])
         found.append((penalised(form, point, times[every], values[every]), point))
@@ -218,26 +242,12 @@ def _off_bounds(form: Form, point: Floats, not_measured: dict[str, str]) -> tupl
     return form.point(parameters), form
 
 
-def _starts(form: Form, times: Floats, values: Floats) -> Sequence[dict[str, Any]]:
-    """Parameters by moments: of the logarithms, and of ranks within and between slots."""
-    floor = form.fixed.get("floor")
-    if floor is None:
-        floor = float(values.min()) - 0.25 * float(np.median(values) - values.min()) - 0.1
-        floor = max(floor, float(values.min()) - 0.9 * _BELOW_LEAST_MS[0])
-    logs = np.log(values - floor)
-    quarter, middle, upper = np.quantile(logs, (0.25, 0.5, 0.75))
+def _starts(times: Floats, values: Floats) -> Sequence[dict[str, Any]]:
+    """Parameters by moments of ranks, within and between slots."""
     z = stats.norm.ppf((stats.rankdata(values) - 0.5) / len(values))
     _, index = np.unique(slots_of(times), return_inverse=True)
     means = np.bincount(index, z) / np.bincount(index)
     between = float(np.clip(np.var(means[index]), 0.05, 0.9))
-    common = {
-        "floor": floor,
-        "location": float(middle),
-        "scale": max(float(upper - quarter) / 1.349, 1e-3),
-        "skewness": 0.0,
-        "tail": 1.0,
-        "slot_correlation": 0.1,
-    }
     found = []
     for drift, slow, slow_s, drift_s in _STARTS:
         shares = {
@@ -246,13 +256,14 @@ def _starts(form: Form, times: Floats, values: Floats) -> Sequence[dict[str, Any
             "slow": (1 - between) * slow,
             "fast": (1 - between) * (1 - slow),
         }
-        found.append({**common, "shares": shares, "slow_s": slow_s, "drift_s": drift_s, "fast_s": 0.03})
+        constants = {"slot_correlation": 0.1, "slow_s": slow_s, "drift_s": drift_s, "fast_s": 0.03}
+        found.append({"shares": shares, **constants})
     return found
 
 
 def penalised(form: Form, point: Floats, times: Floats, values: Floats) -> float:
     """The logarithm of the likelihood and of the weak prior."""
-    return form.process(point).log_likelihood(times, values) - 0.5 * float(point @ point) / _PRIOR_SD**2
+    return form.process(point).log_likelihood(times, values) - 0.5 * float(point @ point) / maps.PRIOR_SD**2
 
 
 def scores(form: Form, point: Floats, times: Floats, values: Floats) -> Floats:
@@ -283,7 +294,7 @@ def maximise(form: Form, start: Floats, times: Floats, values: Floats) -> Floats
 
     def scored(point: Floats) -> tuple[Floats, Floats]:
         each = scores(form, point, times, values)
-        prior = np.eye(form.size) / _PRIOR_SD**2
+        prior = np.eye(form.size) / maps.PRIOR_SD**2
         return point @ prior - each.sum(axis=0), each.T @ each + prior
 
     point, radius = start, 1.0
@@ -322,53 +333,13 @@ def _slope(form: Form, point: Floats, times: Floats, values: Floats) -> list[flo
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(lambda each: each.log_likelihood(times, values), process))
     differences = np.array(found[::2]) - np.array(found[1::2])
-    slope = point / _PRIOR_SD**2 - differences / (2 * _STEP)
+    slope = point / maps.PRIOR_SD**2 - differences / (2 * _STEP)
     return [float(each) for each in slope]
 
 
 def _steps(size: int) -> list[Floats]:
     """A step up and one down in each coordinate."""
     return [sign * _STEP * row for row in np.eye(size) for sign in (1, -1)]
-
-
-def information(form: Form, point: Floats, times: Floats, values: Floats) -> Floats:
-    """The observed information of the coordinates, with that of the weak prior.
-
-    It is the negative Hessian of the log-likelihood, by differences. For a long series, or where that is not
-    positive definite, it is the sum of the outer products of the scores, which estimates the same.
-    """
-    prior = np.eye(form.size) / _PRIOR_SD**2
-    if len(times) <= _LONGEST_EXACT:
-        hessian = _hessian(form, point, times, values) + prior
-        if np.linalg.eigvalsh(hessian).min() > 0:
-            return hessian
-    each = scores(form, point, times, values)
-    found: Floats = each.T @ each + prior
-    return found
-
-
-def _hessian(form: Form, point: Floats, times: Floats, values: Floats) -> Floats:
-    """The second derivatives of the negative logarithm of the likelihood."""
-
-    def at(*moves: tuple[int, float]) -> float:
-        moved = point.copy()
-        for index, step in moves:
-            moved[index] += step
-        return form.process(moved).log_likelihood(times, values)
-
-    step = _STEP_OF_SECOND
-    pairs = [(i, j) for i in range(form.size) for j in range(i + 1)]
-
-    def second(pair: tuple[int, int]) -> float:
-        i, j = pair
-        corners = [(a, b, at((i, a * step), (j, b * step))) for a in (1, -1) for b in (1, -1)]
-        return -sum(a * b * value for a, b, value in corners) / (4 * step * step)
-
-    found = np.zeros((form.size, form.size))
-    with ThreadPoolExecutor(2) as pool:
-        for (i, j), value in zip(pairs, pool.map(second, pairs), strict=True):
-            found[i, j] = found[j, i] = value
-    return found
 
 
 def flattened(parameters: Mapping[str, Any]) -> dict[str, float]:

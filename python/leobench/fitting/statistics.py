@@ -12,7 +12,7 @@ from leobench.errors import InputError
 from leobench.fitting.series import SLOT_S, slots_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from leobench.fitting.series import Floats, Series
 
@@ -129,12 +129,13 @@ class Dependence:
         medians = slots.values(series, Statistic("median", series.unit, _quantile(0.5)))
         in_a_row = np.diff(slots.numbers) == 1
         step = float(np.abs(np.diff(medians))[in_a_row].mean()) if in_a_row.any() else math.nan
-        seconds = _by_second(times, values)
-        return cls(
-            float(np.var(means[index]) / np.var(values)),
-            step,
-            {lag: _autocorrelation(seconds, lag) for lag in LAGS_S},
-        )
+        return cls(float(np.var(means[index]) / np.var(values)), step, autocorrelations(series, LAGS_S))
+
+
+def autocorrelations(series: Series, lags_s: Sequence[int]) -> dict[int, float]:
+    """The autocorrelation of means over a second, by its lag in seconds; NaN if the series is too short."""
+    seconds = _by_second(series.times[series.present], series.values[series.present])
+    return {lag: _autocorrelation(seconds, lag) for lag in lags_s}
 
 
 def _by_second(times: Floats, values: Floats) -> Floats:
