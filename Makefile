@@ -13,7 +13,7 @@ export PYO3_PYTHON := $(BIN)/python
 
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: preflight install demo playground test test-slow format lint reference gallery site bench bench-baseline bench-playground instructions wheel clean
+.PHONY: preflight install demo playground test test-slow format lint reference gallery site fits bench bench-baseline bench-playground instructions wheel clean
 .DEFAULT_GOAL := preflight
 
 preflight:
@@ -80,6 +80,11 @@ reference: install
 
 # The figures of the guide that take up to MINUTES, and the page that shows all with their commands.
 MINUTES ?= 1
+# The fits of Starlink that ship, from the published recordings in the folder DATA.
+fits: install
+	@test -n "$(DATA)" || { echo "make fits: name the folder with the recordings: DATA=..."; exit 2; }
+	$(BIN)/python -m tools.starlink_fits $(DATA) results/fits
+
 gallery: install
 	$(BIN)/python tools/gallery.py --minutes $(MINUTES)
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from leobench import recording
 from leobench.errors import InputError
-from leobench.fitting import readers, series
+from leobench.fitting import quick, readers, series
+from leobench.recording.source import Source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,3 +111,41 @@ def test_slots_begin_at_seconds_12_27_42_57() -> None:
     minute = 60.0 * 28_000_000
     numbers = series.slots_of(minute + np.array([11.9, 12.0, 26.9, 27.0, 57.0]))
     assert (numbers - numbers[0]).tolist() == [0, 1, 1, 2, 4]
+
+
+def pings(form: str) -> str:
+    """Pings every 20 ms whose numbers exceed 16 bits, one in a hundred lost."""
+    rng = np.random.default_rng(1)
+    lines = (
+        ["unix_s,sequence,rtt_ms"] if form == "csv" else ["PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data."]
+    )
+    for number in range(65_400, 65_800):
+        rtt = float(np.round(rng.uniform(20, 30), 1))
+        came = START + 0.02 * number + rtt / 1e3
+        lost = rng.random() < 0.01 and number != 65_400
+        if form == "csv":
+            lines.append(f"{came:.6f},{number},{-1 if lost else rtt}")
+        elif not lost:
+            sequence = number % 65_536
+            lines.append(f"[{came:.6f}] 64 bytes from 192.0.2.1: icmp_seq={sequence} ttl=52 time={rtt} ms")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("form", ["csv", "ping"])
+def test_the_fast_readers_read_as_the_careful_ones(tmp_path: Path, form: str) -> None:
+    file = write(tmp_path, pings(form))
+    found = quick.probes(Source.read(file))
+    assert found is not None
+    probes = recording.read(file, None).probes
+    np.testing.assert_allclose(found[0], [probe.at for probe in probes], rtol=0, atol=1e-6)
+    careful = [np.nan if probe.rtt_s is None else probe.rtt_s * 1e3 for probe in probes]
+    np.testing.assert_allclose(found[1], careful)
+    assert np.isnan(found[1]).sum() > 0
+
+
+@pytest.mark.parametrize(
+    "row", ["x,4,30", f"{START},2,30", f"{START + 9},2,200000", f"{START + 9},2.5,30", f"{START + 9},2,nan"]
+)
+def test_the_fast_readers_leave_oddities_to_the_careful_ones(tmp_path: Path, row: str) -> None:
+    rows = ["unix_s,sequence,rtt_ms", f"{START + 1},1,30", row, f"{START + 10},3,30"]
+    assert quick.probes(Source.read(write(tmp_path, "\n".join(rows)))) is None

@@ -167,7 +167,7 @@ def _aligned(one: Series) -> Series:
 
 
 def described(measured: Sequence[Series]) -> dict[str, Any]:
-    """What series tell of when they were recorded, and how."""
+    """The dates, hours and load of series."""
     loads = sorted({each.load for each in measured})
     found: dict[str, Any] = {"load": " and ".join(loads)}
     dated = [each for each in measured if each.is_absolute]

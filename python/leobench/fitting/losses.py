@@ -238,7 +238,7 @@ def _logit(probability: float) -> float:
 
 
 def _minimum(objective: Callable[[Floats], float], start: Floats) -> tuple[Floats, Floats]:
-    """Where an objective is least, and each coordinate's standard deviation by second derivatives."""
+    """The least point of an objective, and each coordinate's standard deviation by second derivatives."""
     point: Floats = optimize.minimize(objective, start, method="BFGS").x
     size = len(point)
     hessian = np.zeros((size, size))

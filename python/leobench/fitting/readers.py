@@ -12,7 +12,7 @@ import numpy as np
 
 from leobench import recording
 from leobench.errors import InputError, allowed
-from leobench.fitting import series
+from leobench.fitting import quick, series
 from leobench.recording import dish, iperf3, json_source, times
 from leobench.recording.readings import RATE, number
 from leobench.recording.source import Source
@@ -63,13 +63,18 @@ def read(
         return [_mahimahi(source, direction, start_s)]
     if iperf3.detect(source):
         return [_iperf3(source, direction)]
+    quick_read = quick.probes(source)
+    if quick_read is not None:
+        return [_round_trips(source, *quick_read, load or "idle")]
     reading = recording.read(path, None)
     if reading.rates and not reading.probes:
         raise InputError(
             f"{path}: has rates that a dish counted, of the traffic that there was, not of the capacity; "
             f"allowed: a column `{dish.LATENCY}`, or a saturating transfer over UDP"
         )
-    return [_round_trips(source, reading.probes, load or "idle")]
+    sent = np.array([probe.at for probe in reading.probes])
+    rtt = np.array([np.nan if probe.rtt_s is None else probe.rtt_s * 1e3 for probe in reading.probes])
+    return [_round_trips(source, sent, rtt, load or "idle")]
 
 
 def _transfer(source: Source, problem: str) -> InputError:
@@ -79,9 +84,7 @@ def _transfer(source: Source, problem: str) -> InputError:
     )
 
 
-def _round_trips(source: Source, probes: list[recording.readings.Probe], load: Load) -> Series:
-    sent = np.array([probe.at for probe in probes])
-    rtt = np.array([np.nan if probe.rtt_s is None else probe.rtt_s * 1e3 for probe in probes])
+def _round_trips(source: Source, sent: Floats, rtt: Floats, load: Load) -> Series:
     found = series.make(str(source.file), sent, rtt, "rtt", load)
     median = float(np.nanmedian(rtt))
     if median < _LEAST_RTT_MS:
@@ -98,6 +101,12 @@ def _rates_csv(source: Source, columns: set[str]) -> list[Series]:
     if time is None:
         raise InputError(f"{source.file}: lacks a column; needed: one of {', '.join(times.COLUMNS)}")
     here = {quantity: column for quantity, column in _RATES.items() if column in columns}
+    names = [time, *here.values(), *([_SPEED] if _SPEED in columns else [])]
+    table = quick.table_of(source, names)
+    if table is not None and all(_plausible(each) for each in table[1 : 1 + len(here)]):
+        rate = dict(zip(here, table[1:], strict=False))
+        speed = table[-1] if _SPEED in columns else None
+        return _capacities(source, table[0], rate, speed)
     at: list[float] = []
     speeds: list[float] = []
     rates: dict[Quantity, list[float]] = {quantity: [] for quantity in here}
@@ -109,11 +118,21 @@ def _rates_csv(source: Source, columns: set[str]) -> list[Series]:
                 RATE.check(value * 1e6, place)
             rates[quantity].append(value)
         speeds.append(number(row[_SPEED], _SPEED, place) if row.get(_SPEED) else np.nan)
-    speed = np.array(speeds) if _SPEED in columns else None
+    known = np.array(speeds) if _SPEED in columns else None
+    return _capacities(source, np.array(at), {of: np.array(each) for of, each in rates.items()}, known)
+
+
+def _plausible(mbps: Floats) -> bool:
+    return bool((np.isnan(mbps) | ((mbps >= 0) & (mbps <= RATE.most / 1e6))).all())
+
+
+def _capacities(
+    source: Source, at: Floats, rates: dict[Quantity, Floats], speed: Floats | None
+) -> list[Series]:
     return [
-        _capacity(source, np.array(at), np.array(values), quantity, speed)
-        for quantity, values in rates.items()
-        if not np.isnan(values).all()
+        _capacity(source, at, mbps, quantity, speed)
+        for quantity, mbps in rates.items()
+        if not np.isnan(mbps).all()
     ]
 
 
