@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from leobench.fitting.series import Floats, Quantity, Series
 
 QUANTILES = (0.05, 0.5, 0.95)
-# How far a measured statistic may be from the mean of the draws, where it is not among them.
+# How far the mean of the draws may be from a measured statistic that is not among them.
 _NEAR_QUANTILE, _NEAR_DEPENDENCE = 0.1, 0.2
 # Largest distance between the distribution of the transform and the uniform one, and largest correlation
 # between errors in a row; both larger in short series, where chance makes them.
@@ -45,7 +45,7 @@ class Check:
         modelled: Its mean over the draws, or the value of a right model.
         low: The end that 5 % of the draws are below; the least allowed value where there are no draws.
         high: The end that 5 % of the draws are above; the largest allowed value where there are no draws.
-        near: How far it may be from `modelled`, as a share of it.
+        near: How far `modelled` may be from it, as a share of it.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Check:
         """Whether the model has this statistic."""
         if math.isnan(self.measured) or self.low <= self.measured <= self.high:
             return True
-        return abs(self.measured - self.modelled) <= self.near * abs(self.modelled)
+        return abs(self.measured - self.modelled) <= self.near * abs(self.measured)
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,8 @@ def page(fit: Fit, checked: Mapping[Quantity, Checked], figure: str) -> str:
     lines += [
         "",
         f"A statistic passes if it lies among those of 90 % of {DRAWS} draws from the fit at the same times, "
-        f"or within {100 * _NEAR_QUANTILE:g} % (quantiles) or {100 * _NEAR_DEPENDENCE:g} % (others) of "
-        "their mean.",
+        f"or if their mean is within {100 * _NEAR_QUANTILE:g} % (quantiles) or {100 * _NEAR_DEPENDENCE:g} % "
+        "(others) of it.",
     ]
     for quantity, each in checked.items():
         lines += ["", f"## {quantity}, {each.series.unit}", ""]
