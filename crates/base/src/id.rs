@@ -65,9 +65,36 @@ impl DirectionId {
         self.0 % 2 == 1
     }
 
+    /// The direction of the link that it is.
+    pub const fn direction(self) -> Direction {
+        if self.is_backward() { Direction::Backward } else { Direction::Forward }
+    }
+
     /// The other direction.
     #[must_use]
     pub const fn back(self) -> Self {
         Self(self.0 ^ 1)
+    }
+}
+
+/// One of the two directions of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// From the link's first node to its second.
+    Forward,
+    /// From the link's second node to its first.
+    Backward,
+}
+
+impl Direction {
+    /// Both directions, forward first.
+    pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
+
+    /// The key of this direction in a link's table.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use leobench_base::spec::Fault;
-use leobench_base::{BitRate, RngTree, SimDuration, SimTime};
+use leobench_base::{BitRate, Direction, RngTree, SimDuration, SimTime};
 
 pub use markov::Chain;
 use trace::Opportunities;
@@ -49,15 +49,22 @@ pub enum Service {
     Opportunities(Arc<Opportunities>),
 }
 
-/// A channel model in motion.
+/// A channel model in motion. Most have one state for both directions of a link; a channel that tells them apart has a
+/// [`state_of`](Self::state_of) each.
 pub trait Channel: Send {
-    /// The state at the last instant advanced to (the start of the run at first).
+    /// The state of the forward direction at the last instant advanced to (the start of the run at first).
     fn state(&self) -> &ChannelState;
 
-    /// When the state changes next; `None` if never.
+    /// The state of a direction at the last instant advanced to.
+    fn state_of(&self, direction: Direction) -> &ChannelState {
+        let _ = direction;
+        self.state()
+    }
+
+    /// When the state of a direction changes next; `None` if never.
     fn next_change(&self) -> Option<SimTime>;
 
-    /// Goes through all changes up to and including `now`, and returns the state there.
+    /// Goes through all changes up to and including `now`, and returns the state of the forward direction there.
     fn advance(&mut self, now: SimTime) -> &ChannelState;
 }
 
@@ -94,11 +101,24 @@ pub trait ChannelModel {
     /// If what it refers to (a file) cannot be used, or the channel could never carry a packet.
     fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault>;
 
-    /// The average rate and delay in the long run; `None` if that is not defined.
+    /// The average rate and delay of the forward direction in the long run; `None` if that is not defined.
     ///
     /// # Errors
     /// If what it refers to (a file) cannot be used.
     fn mean(&self, context: &ChannelContext) -> Result<Option<Mean>, Fault>;
+
+    /// The average of a direction, for a channel that tells them apart.
+    ///
+    /// # Errors
+    /// If what it refers to (a file) cannot be used.
+    fn mean_of(
+        &self,
+        direction: Direction,
+        context: &ChannelContext,
+    ) -> Result<Option<Mean>, Fault> {
+        let _ = direction;
+        self.mean(context)
+    }
 
     /// Whether it is ever down. The conformance tests check it.
     ///

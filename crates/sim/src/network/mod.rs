@@ -236,12 +236,12 @@ impl Network {
     /// A channel changes: its links follow.
     #[inline(never)]
     fn change(&mut self, channel: usize) -> Result<(), NetworkError> {
-        let was_up = self.channels[channel].channel.state().up;
         self.channels[channel].channel.advance(self.now);
-        let is_up = self.channels[channel].channel.state().up;
         for index in 0..self.channels[channel].directions.len() {
             let slot = &self.channels[channel];
-            let (direction, state) = (slot.directions[index], slot.channel.state());
+            let direction = slot.directions[index];
+            let state = slot.channel.state_of(direction.direction());
+            let (was_up, is_up) = (self.observer.is_up(direction), state.up);
             self.directions[direction].set_channel(self.now, state, &mut self.link_output);
             self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
             self.observer.emit(self.now, NetworkEvent::Channel { direction, state })?;

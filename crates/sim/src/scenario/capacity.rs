@@ -109,7 +109,7 @@ fn mean(link: &LinkSpec, folder: &Path, direction: Direction) -> Result<Option<M
     let Some(channel) = link.channel(direction) else { return Ok(None) };
     // No mean depends on the seed.
     let context = ChannelContext { folder: folder.into(), rng: RngTree::new(0) };
-    let mean = channel.model().mean(&context)?;
+    let mean = channel.model().mean_of(direction, &context)?;
     let scale = link.rate_scale(direction);
     Ok(mean.map(|mean| Mean { rate: mean.rate.scaled(scale), ..mean }))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+pub use leobench_base::Direction;
 use leobench_base::spec::{At, Limit, Ratio, Schema, Spec, SpecError, UpTo, Value, json};
 use leobench_base::{BitRate, Bytes, SimDuration};
 use leobench_link::channel::steady::SteadySpec;
@@ -62,28 +63,6 @@ leobench_base::spec! {
         pub access: Option<AccessSpec>,
         /// Queue discipline.
         pub queue: Option<QueueSpec>,
-    }
-}
-
-/// One of the two directions of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Direction {
-    /// From the first node of `between` to the second.
-    Forward,
-    /// From the second node of `between` to the first.
-    Backward,
-}
-
-impl Direction {
-    /// Both directions, forward first.
-    pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
-
-    /// The key of this direction in a link's table.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Forward => "forward",
-            Self::Backward => "backward",
-        }
     }
 }
 

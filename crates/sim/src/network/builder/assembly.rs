@@ -217,9 +217,9 @@ fn links(
             serving[*direction] = Some(slot);
         }
     }
-    let links = parts.into_iter().zip(serving).map(|(parts, serving)| {
+    let links = parts.into_iter_enumerated().zip(serving).map(|((direction, parts), serving)| {
         let channel = &serving.expect("every link has a channel").channel;
-        let mut link = Link::new(parts.config, channel.state());
+        let mut link = Link::new(parts.config, channel.state_of(direction.direction()));
         if moves {
             link.expect_cause(Cause::HANDOVER);
         }
@@ -235,7 +235,7 @@ impl Network {
         for (channel, slot) in self.channels.iter().enumerate() {
             self.wakes.set(Entity::Channel(channel), slot.channel.next_change());
             for &direction in &slot.directions {
-                let state = slot.channel.state();
+                let state = slot.channel.state_of(direction.direction());
                 self.observer.emit(SimTime::ZERO, NetworkEvent::Channel { direction, state })?;
             }
         }
