@@ -104,7 +104,7 @@ impl Reader<'_> {
     }
 }
 
-fn unreadable(field: &str, path: &Path, error: &io::Error) -> Fault {
+pub(super) fn unreadable(field: &str, path: &Path, error: &io::Error) -> Fault {
     let problem = match error.kind() {
         io::ErrorKind::NotFound => format!("there is no file {}", path.display()),
         _ => format!("{} cannot be read: {error}", path.display()),

@@ -144,6 +144,7 @@ leobench_base::kinds! {
         Schedule(pub mod schedule::ScheduleSpec) = "schedule",
         Trace(pub mod trace::TraceSpec) = "trace",
         Reconfiguration(pub mod reconfiguration::ReconfigurationSpec) = "reconfiguration",
+        Starlink(pub mod starlink::StarlinkSpec) = "starlink",
     }
 }
 

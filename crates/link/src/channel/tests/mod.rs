@@ -2,4 +2,5 @@ mod conformance;
 mod markov;
 mod reconfiguration;
 mod schedule;
+mod starlink;
 mod trace;

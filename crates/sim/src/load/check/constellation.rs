@@ -2,6 +2,7 @@
 
 use leobench_base::spec::{At, Fault, Spec, SpecError, Value};
 use leobench_base::{SimDuration, SimTime};
+use leobench_link::ChannelSpec;
 
 use super::Place;
 use crate::satellite_links::SatelliteLinks;
@@ -20,11 +21,15 @@ pub(super) fn link(spec: &ScenarioSpec, link: &LinkSpec, at: &Place<'_>) -> Resu
     if spec.constellation.as_ref().is_some_and(|constellation| constellation.satellite.is_some()) {
         without_queue(link, at)?;
     }
-    if link.channel.is_some() {
-        return Err(at
-            .key("channel")
-            .error("is given together with `constellation`")
-            .allowed(either));
+    if let Some(channel) = &link.channel {
+        let problem = match channel {
+            ChannelSpec::Starlink(_) => {
+                "is given together with `constellation`: a measured delay has that of the satellites in it, which would \
+                 count twice"
+            }
+            _ => "is given together with `constellation`",
+        };
+        return Err(at.key("channel").error(problem).allowed(either));
     }
     for direction in Direction::BOTH {
         if link.changes(direction).channel.is_some() {

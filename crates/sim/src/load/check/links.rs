@@ -123,15 +123,21 @@ fn changes(
     direction: Direction,
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
-    let Some(ChannelSpec::Reconfiguration(spec)) = link.channel(direction) else { return Ok(()) };
-    let every = spec.mean_interval();
+    let (every, key) = match link.channel(direction) {
+        Some(ChannelSpec::Reconfiguration(spec)) => {
+            let key = if spec.clock.interval.is_some() { "interval" } else { "every" };
+            (spec.mean_interval(), key)
+        }
+        Some(ChannelSpec::Starlink(spec)) => (spec.step, "step"),
+        _ => return Ok(()),
+    };
     if duration.as_nanos() / every.as_nanos().max(1) <= MOST_CHANGES {
         return Ok(());
     }
     let own = at.key(direction.key());
     let place = if link.has_own_channel(direction) { &own } else { at };
     let channel = place.key("channel");
-    let place = channel.key(if spec.clock.interval.is_some() { "interval" } else { "every" });
+    let place = channel.key(key);
     let error = place.error(format!("occurs more than {MOST_CHANGES} times in the run"));
     Err(error.allowed("a longer time"))
 }

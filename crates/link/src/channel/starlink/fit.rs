@@ -1,0 +1,180 @@
+//! Fits: the parameters of a link as they were found in measurements, in a JSON file.
+
+use std::io::Read;
+
+use leobench_base::files::open_regular;
+use leobench_base::spec::{At, Fault, Range, Spec, SpecError, Table, Value, quoted, sentence};
+
+use super::super::ChannelContext;
+use super::super::files::unreadable;
+use super::outages::OutageSpec;
+use crate::process::ProcessSpec;
+
+/// The fits that come with leobench, by name.
+pub const FITS: &[(&str, &str)] = &[("seattle-2023", include_str!("fits/seattle-2023.json"))];
+
+/// The version of the format that is read.
+const VERSION: u32 = 1;
+/// Bytes of the longest file; scores take most of one.
+const LONGEST: u64 = 10_000_000;
+/// The end of a name that is a file's.
+const ENDING: &str = ".json";
+
+leobench_base::words! {
+    /// The format of the file.
+    pub enum FitFormat {
+        /// A fit of a link to measurements.
+        Fit = "leobench-fit",
+    }
+}
+
+leobench_base::spec! {
+    /// The slots that were fitted, on the time axis of the seconds of a minute.
+    pub struct SlotSpec: Default {
+        /// Length of a slot, in seconds.
+        pub every_s: f64 [Range::from(1e-3).to(86_400.0)] = 15.0,
+        /// Beginning of one of them, in seconds.
+        pub phase_s: f64 [Range::from(0.0).to(86_400.0)] = 12.0,
+    }
+}
+
+leobench_base::spec! {
+    /// The delay of a path without load.
+    pub struct DelayPart {
+        /// The round-trip time, in milliseconds.
+        pub process: ProcessSpec,
+    }
+}
+
+leobench_base::spec! {
+    /// The probability that a packet is lost, by a Markov chain of two states that moves at each slot.
+    pub struct LossPart {
+        /// Probability of loss in a clean slot.
+        pub clean: f64 [Range::from(0.0).to(1.0)],
+        /// Probability of loss in a lossy slot.
+        pub lossy: f64 [Range::from(0.0).to(1.0)],
+        /// Probability that a lossy slot follows a clean one.
+        pub to_lossy: f64 [Range::from(0.0).to(1.0)],
+        /// Probability that a clean slot follows a lossy one.
+        pub to_clean: f64 [Range::from(0.0).to(1.0)],
+    }
+}
+
+leobench_base::spec! {
+    /// The parts of one direction.
+    pub struct DirectionPart: Default {
+        /// The capacity, in Mbit/s.
+        pub capacity: Option<ProcessSpec>,
+        /// The loss besides that of outages.
+        pub loss: Option<LossPart>,
+    }
+}
+
+leobench_base::spec! {
+    /// A fit. A part that was not measured is absent.
+    pub struct FitSpec check = check {
+        /// Always `leobench-fit`.
+        pub format: FitFormat,
+        /// Version of the format.
+        pub version: u32,
+        /// Name of the fit.
+        pub name: String,
+        /// Origin of the measurements: place, dates, hardware, load, licence, and unsuitable uses.
+        pub about: Table = Table::new(),
+        /// The slots.
+        pub slots: SlotSpec = SlotSpec::default(),
+        /// Delay, half of the round trip in each direction.
+        pub delay: Option<DelayPart>,
+        /// From the satellites to the terminal.
+        pub downlink: DirectionPart = DirectionPart::default(),
+        /// From the terminal to the satellites.
+        pub uplink: DirectionPart = DirectionPart::default(),
+        /// Times at which nothing gets through in either direction.
+        pub outages: Option<OutageSpec>,
+        /// Confidence intervals of the parameters.
+        pub uncertainty: Table = Table::new(),
+        /// Scores on measurements that were not fitted.
+        pub score: Table = Table::new(),
+    }
+}
+
+fn check(fit: &FitSpec) -> Result<(), Fault> {
+    if fit.version != VERSION {
+        return Err(Fault::new("version", "is unknown", format!("{VERSION}")));
+    }
+    let directions = [&fit.downlink, &fit.uplink];
+    let has_direction =
+        directions.iter().any(|part| part.capacity.is_some() || part.loss.is_some());
+    if fit.delay.is_none() && fit.outages.is_none() && !has_direction {
+        let allowed = "at least one of `delay`, `downlink`, `uplink` and `outages`";
+        return Err(Fault::new("", "has no part of a link", allowed));
+    }
+    let within = fit.outages.as_ref().map_or(0.0, |outages| outages.within_s);
+    if within > fit.slots.every_s {
+        let allowed = format!("at most {}", fit.slots.every_s);
+        return Err(Fault::new("outages.within_s", "is longer than a slot", allowed));
+    }
+    Ok(())
+}
+
+impl FitSpec {
+    /// The fit of this name, or in this file.
+    ///
+    /// # Errors
+    /// If there is none, or it is not sound.
+    pub fn load(name: &str, context: &ChannelContext) -> Result<Self, Fault> {
+        if let Some(shipped) = Self::shipped(name) {
+            return shipped;
+        }
+        if !name.ends_with(ENDING) {
+            return Err(unknown(name));
+        }
+        let mut text = String::new();
+        let path = context.folder.join(name);
+        let opened = open_regular(&path);
+        let read = opened.and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+        read.map_err(|error| unreadable("fit", &path, &error))?;
+        if text.len() as u64 > LONGEST {
+            let allowed = format!("at most {} MB", LONGEST / 1_000_000);
+            return Err(Fault::new("fit", format!("{name} is too large"), allowed));
+        }
+        Self::parse(name, &text)
+    }
+
+    /// A fit that comes with leobench.
+    pub fn shipped(name: &str) -> Option<Result<Self, Fault>> {
+        let (_, text) = FITS.iter().find(|(known, _)| *known == name)?;
+        Some(Self::parse(name, text))
+    }
+
+    fn parse(name: &str, text: &str) -> Result<Self, Fault> {
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            let problem = format!("{name} is not the JSON of a fit: {error}");
+            Fault::new("fit", sentence(&problem), "a file by `leobench fit`")
+        })?;
+        Self::read(&value, &At::ROOT).map_err(|error| within(name, error))
+    }
+}
+
+/// Checks the name of a fit that comes with leobench; a file can only be checked in its folder.
+pub(super) fn check_name(name: &str) -> Result<(), Fault> {
+    match FitSpec::shipped(name) {
+        Some(shipped) => shipped.map(drop),
+        None if name.ends_with(ENDING) => Ok(()),
+        None => Err(unknown(name)),
+    }
+}
+
+fn unknown(name: &str) -> Fault {
+    let names: Vec<_> = FITS.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let allowed = format!("{}, or a file whose name ends in `{ENDING}`", names.join(", "));
+    let problem = format!("there is no fit {}", quoted(name));
+    Fault::new("fit", problem, allowed)
+}
+
+/// The fault of a scenario whose fit has an error.
+fn within(name: &str, error: SpecError) -> Fault {
+    let allowed = error.allowed.clone().unwrap_or_else(|| "a file by `leobench fit`".into());
+    let inner = SpecError { allowed: None, ..error };
+    Fault::new("fit", format!("{name}: {inner}"), allowed)
+}

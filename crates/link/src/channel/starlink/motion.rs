@@ -1,0 +1,183 @@
+//! The states of a fitted channel, one after the other.
+
+use std::borrow::Cow;
+
+use leobench_base::{BitRate, Clock, Direction, SimDuration, SimTime};
+
+use super::super::{Channel, ChannelState, Service};
+use super::loss::LossChain;
+use super::outages::Outages;
+use super::quantity::Quantity;
+use crate::process::Elapsed;
+
+/// Label of the state between outages.
+const SLOT: &str = "slot";
+/// Label of the state in which nothing gets through.
+const OUTAGE: &str = "outage";
+/// Instants without a change that are skipped in a row; a fit whose parts are all constant has no others.
+const MOST_SKIPPED: u32 = 1_000;
+
+/// The state of each direction, forward first.
+type States = [ChannelState; 2];
+
+/// The parts of a channel but for its outages; those of one direction come forward first.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub clock: Clock,
+    pub delay: Quantity<SimDuration>,
+    pub rates: [Quantity<BitRate>; 2],
+    pub losses: [LossChain; 2],
+}
+
+impl Parts {
+    /// The states without an outage.
+    fn states(&self) -> States {
+        let delay = self.delay.value();
+        std::array::from_fn(|direction| ChannelState {
+            delay,
+            loss: self.losses[direction].probability(),
+            ..ChannelState::at_rate(self.rates[direction].value(), SLOT)
+        })
+    }
+
+    fn advance(&mut self, elapsed: Elapsed) {
+        self.delay.advance(elapsed);
+        for rate in &mut self.rates {
+            rate.advance(elapsed);
+        }
+        for loss in self.losses.iter_mut().filter(|_| elapsed.slots > 0) {
+            loss.next_slot();
+        }
+    }
+}
+
+/// The sequence of states.
+#[derive(Debug)]
+struct Sequence {
+    parts: Parts,
+    /// The states of the parts, which outages leave alone.
+    open: States,
+    outages: Option<Outages>,
+    step: SimDuration,
+    next_step: SimTime,
+    slot_end: SimTime,
+    /// The time of the parts.
+    parts_at: SimTime,
+    now: SimTime,
+}
+
+impl Sequence {
+    /// The next instant at which anything may change, and the states from there.
+    fn next(&mut self) -> (SimTime, States) {
+        let outage = self.outages.as_ref().map(|outages| outages.next_change(self.now));
+        let parts = self.next_step.min(self.slot_end);
+        self.now = outage.map_or(parts, |at| at.min(parts));
+        if self.now == parts {
+            self.go_on();
+        }
+        if let Some(outages) = &mut self.outages {
+            outages.advance(self.now);
+        }
+        (self.now, self.states())
+    }
+
+    /// Moves the parts to the step or slot that is due.
+    fn go_on(&mut self) {
+        let slot_begins = self.slot_end == self.now;
+        let elapsed = Elapsed {
+            seconds: (self.now - self.parts_at).as_secs_f64(),
+            slots: u32::from(slot_begins),
+        };
+        self.parts_at = self.now;
+        if self.next_step == self.now {
+            self.next_step += self.step;
+        }
+        if slot_begins {
+            self.slot_end = self.parts.clock.next(self.now);
+            if let Some(outages) = &mut self.outages {
+                outages.begin_slot(self.now, self.slot_end);
+            }
+        }
+        self.parts.advance(elapsed);
+        self.open = self.parts.states();
+    }
+
+    fn states(&self) -> States {
+        if !self.outages.as_ref().is_some_and(|outages| outages.go_on(self.now)) {
+            return self.open.clone();
+        }
+        std::array::from_fn(|direction| ChannelState {
+            service: Service::Rate(BitRate::ZERO),
+            delay: self.open[direction].delay,
+            // A packet whose transmission is under way is lost when it ends.
+            loss: 1.0,
+            up: false,
+            label: Cow::Borrowed(OUTAGE),
+        })
+    }
+}
+
+/// The channel: the current states and the next that differ from them.
+#[derive(Debug)]
+pub(super) struct Motion {
+    sequence: Sequence,
+    states: States,
+    next: (SimTime, States),
+}
+
+impl Motion {
+    /// The channel at the start of a run; `outages` is handed the age of the slot there, and its end.
+    pub fn start(
+        mut parts: Parts,
+        step: SimDuration,
+        outages: impl FnOnce(SimDuration, SimTime) -> Option<Outages>,
+    ) -> Self {
+        let slot_end = parts.clock.next(SimTime::ZERO);
+        let moves = parts.delay.moves() || parts.rates.iter().any(Quantity::moves);
+        let sequence = Sequence {
+            open: parts.states(),
+            outages: outages(parts.clock.age_at_start(), slot_end),
+            step,
+            next_step: if moves { SimTime::ZERO + step } else { SimTime::MAX },
+            slot_end,
+            parts_at: SimTime::ZERO,
+            now: SimTime::ZERO,
+            parts,
+        };
+        let states = sequence.states();
+        let mut channel = Self { sequence, next: (SimTime::ZERO, states.clone()), states };
+        channel.find_next();
+        channel
+    }
+
+    /// Skips what changes nothing, such as a step within an outage.
+    fn find_next(&mut self) {
+        let mut skipped = 0;
+        while self.next.1 == self.states && skipped < MOST_SKIPPED {
+            self.next = self.sequence.next();
+            skipped += 1;
+        }
+    }
+}
+
+impl Channel for Motion {
+    fn state(&self) -> &ChannelState {
+        &self.states[Direction::Forward as usize]
+    }
+
+    fn state_of(&self, direction: Direction) -> &ChannelState {
+        &self.states[direction as usize]
+    }
+
+    fn next_change(&self) -> Option<SimTime> {
+        Some(self.next.0)
+    }
+
+    fn advance(&mut self, now: SimTime) -> &ChannelState {
+        while self.next.0 <= now {
+            self.states.clone_from(&self.next.1);
+            self.find_next();
+        }
+        self.state()
+    }
+}
