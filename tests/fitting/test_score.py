@@ -12,7 +12,7 @@ from scipy import stats
 
 from leobench import cli
 from leobench._core import Process
-from leobench.fitting import score
+from leobench.fitting import losses, score
 from leobench.fitting.baselines import BASELINES, Known
 from leobench.fitting.series import PHASE_S, SLOT_S, Series
 from leobench.fitting.statistics import Dependence, Slots
@@ -28,7 +28,8 @@ LOSS = {"clean": 0.001, "lossy": 0.3, "to_lossy": 0.1, "to_clean": 0.2}
 FIT: dict[str, Any] = {
     "format": "leobench-fit",
     "name": "drawn",
-    "delay": {"process": PROCESS, "loss": LOSS},
+    "delay": {"process": PROCESS},
+    "uplink": {"loss": losses.one_way(LOSS)},
 }
 # The beginning of a slot, years after 1970.
 BEGIN = SLOT_S * 1e8 + PHASE_S
@@ -110,6 +111,13 @@ def test_a_wrong_model_is_found_out() -> None:
     assert ahead.coverage[0.9] < 0.7
     right = score.score_fit(FIT, [drawn(1)], [drawn(2)])
     assert right.log_score["rtt"] > found.log_score["rtt"] + 0.1
+
+
+def test_round_trips_lose_as_both_directions_do() -> None:
+    both = losses.round_trip(losses.one_way(LOSS))
+    assert both == pytest.approx(LOSS)
+    never = {"clean": 0.01, "lossy": 0.01, "to_lossy": 0.0, "to_clean": 1.0}
+    assert losses.round_trip(losses.one_way(never)) == pytest.approx(never)
 
 
 def test_dependence_is_what_the_process_has() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leobench.cli import columns, options, terminal
 
@@ -57,41 +56,26 @@ def main(args: argparse.Namespace) -> int:
     """Scores, writes what is asked for, and prints the table."""
     from leobench import folder
     from leobench.errors import InputError
+    from leobench.fitting import score_files
     from leobench.fitting.score import score_fit
 
     file = args.forecast
-    fit = _fit(file)
+    fit = score_files.read_fit(file)
     if fit is None and args.into:
         raise InputError(f"--into: {file} is not a fit; allowed: a file that `leobench fit` has written")
     if args.out is not None:
-        folder.refuse_existing(args.out, force=args.force, ours=_is_ours)
+        folder.refuse_existing(args.out, force=args.force, ours=score_files.is_ours)
     held, train = _read(args.data), _read(args.train)
     score = _of_series(file, held, train) if fit is None else score_fit(fit, held, train)
     if args.out is not None:
-        _write(args.out, file.name, score, force=args.force)
+        score_files.write(args.out, file.name, score, force=args.force)
     if fit is not None and args.into:
-        from leobench.files import write_text
-
-        write_text(file, json.dumps(fit | {"score": score.as_json()}, indent=2) + "\n")
+        score_files.write_into(file, fit, score)
     if args.json:
         terminal.print_json(score.as_json())
     else:
         _print(score)
     return 0
-
-
-def _fit(file: Path) -> dict[str, Any] | None:
-    """The content of a fit; None if the file is not one."""
-    from leobench.files import read_text
-
-    if file.suffix != ".json":
-        return None
-    try:
-        content = json.loads(read_text(file))
-    except ValueError:
-        return None
-    is_fit = isinstance(content, dict) and content.get("format") == "leobench-fit"
-    return content if is_fit else None
 
 
 def _read(words: Sequence[str]) -> list[Series]:
@@ -121,24 +105,6 @@ def _of_series(file: Path, held: Sequence[Series], train: Sequence[Series]) -> S
             return score_series(forecast, same, trained)
     quantities = ", ".join(each.quantity for each in held)
     raise InputError(f"{file}: has {given[0].quantity}, and the data have {quantities}; allowed: the same")
-
-
-def _write(out: Path, name: str, score: Score, *, force: bool) -> None:
-    from leobench import folder, plots
-    from leobench.fitting import score_page
-    from leobench.plots import score as figure
-
-    with folder.writing(out, force=force, ours=_is_ours) as partial:
-        (partial / "score.json").write_text(json.dumps(score.as_json(), indent=2) + "\n", "utf-8")
-        (partial / "score.md").write_text(score_page.page(f"The score of {name}", score), "utf-8")
-        for quantity, statistic in dict.fromkeys((row.quantity, row.statistic) for row in score.rows):
-            rows = [row for row in score.rows if (row.quantity, row.statistic) == (quantity, statistic)]
-            drawn = f"{quantity}-{statistic.replace(' %', '').replace(' ', '-')}.png"
-            plots.save(figure.draw(rows), partial / drawn)
-
-
-def _is_ours(entry: Path) -> bool:
-    return entry.suffix == ".png" or entry.name in {"score.json", "score.md"}
 
 
 def _print(score: Score) -> None:

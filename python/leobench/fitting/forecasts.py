@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leobench._core import Process
-from leobench.errors import InputError
+from leobench.fitting import losses
+from leobench.fitting.series import SLOT_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,11 +29,13 @@ class Model:
 
     Attributes:
         process: The process of its values.
-        loss: The chain of clean and lossy slots, if it has one.
+        loss: The chain of slots in which round trips are clean or lossy, if it has one.
+        outages: The outages, if it has some.
     """
 
     process: Process
     loss: Mapping[str, float] | None
+    outages: Mapping[str, Any] | None
 
     @classmethod
     def of(cls, fit: Mapping[str, Any], quantity: str) -> Model | None:
@@ -43,7 +46,9 @@ class Model:
             return None
         slots = fit.get("slots", {})
         made = Process(json.dumps(process), slots.get("every_s", 15.0), slots.get("phase_s", 12.0))
-        return cls(made, (part or {}).get("loss"))
+        each_way = (fit.get("uplink") or {}).get("loss") if quantity == "rtt" else None
+        loss = None if each_way is None else losses.round_trip(each_way)
+        return cls(made, loss, None if loss is None else fit.get("outages"))
 
     def ahead(self, series: Series, slots: Slots) -> list[Floats]:
         """Draws of the values of each slot, given those before it: draws by samples that were not lost."""
@@ -70,15 +75,15 @@ def ensemble(draws: list[Floats], statistic: Statistic) -> Floats:
     return np.array([statistic.of(drawn) for drawn in draws])
 
 
-def lost(chain: Mapping[str, float], series: Series, slots: Slots) -> Floats:
+def lost(
+    chain: Mapping[str, float], outages: Mapping[str, Any] | None, series: Series, slots: Slots
+) -> Floats:
     """Draws of the share of lost samples in each slot in percent, given the slots before: slots by draws.
 
-    Forward filtering of a hidden Markov chain (Rabiner 1989).
+    The state of the chain is filtered forwards (Rabiner 1989); outages come on top.
     """
     shares = np.array([chain["clean"], chain["lossy"]])
     leave = np.array([chain["to_lossy"], chain["to_clean"]])
-    if leave.sum() == 0:
-        raise InputError("the chain of losses never changes; allowed: `to_lossy` or `to_clean` above zero")
     step = np.array([[1 - leave[0], leave[0]], [leave[1], 1 - leave[1]]])
     state = leave[::-1] / leave.sum()
     rng = np.random.default_rng(1)
@@ -88,9 +93,20 @@ def lost(chain: Mapping[str, float], series: Series, slots: Slots) -> Floats:
         state = state @ np.linalg.matrix_power(step, passed)
         sent, gone = last - first, int(np.isnan(series.values[first:last]).sum())
         drawn = rng.binomial(sent, shares[(rng.random(DRAWS) < state[1]).astype(int)])
-        rows.append(100 * drawn / sent)
+        rows.append(100 * (1 - (1 - drawn / sent) * (1 - _dark(outages, rng))))
         likelihood = np.exp(gone * np.log(np.maximum(shares, 1e-12)) + (sent - gone) * np.log1p(-shares))
         if (state * likelihood).sum() > 0:
             state = state * likelihood / (state * likelihood).sum()
         before = number
     return np.array(rows)
+
+
+def _dark(outages: Mapping[str, Any] | None, rng: np.random.Generator) -> Floats:
+    """Draws of the share of a slot in which nothing gets through."""
+    if outages is None:
+        return np.zeros(DRAWS)
+    counts = rng.poisson(outages["rate_per_s"] * SLOT_S, DRAWS) + (rng.random(DRAWS) < outages["at_boundary"])
+    length = outages["length"]
+    drawn = np.exp(np.log(length["median_s"]) + length["sigma"] * rng.normal(size=(DRAWS, counts.max() + 1)))
+    chosen = np.arange(drawn.shape[1]) < counts[:, None]
+    return np.asarray(np.minimum(1.0, (drawn * chosen).sum(axis=1) / SLOT_S))

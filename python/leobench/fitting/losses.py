@@ -270,3 +270,16 @@ def one_way(round_trip: dict[str, Any]) -> dict[str, Any]:
     to_clean = round_trip["to_clean"]
     to_lossy = min(1.0, to_clean * one / (1 - one))
     return {"clean": clean, "lossy": lossy, "to_lossy": to_lossy, "to_clean": to_clean}
+
+
+def round_trip(each_way: dict[str, Any]) -> dict[str, Any]:
+    """The chain of round trips over two directions alike: the inverse of `one_way`."""
+    clean = 1 - (1 - each_way["clean"]) ** 2
+    if each_way["to_lossy"] == 0:
+        return {**each_way, "clean": clean, "lossy": clean}
+    one = each_way["to_lossy"] / (each_way["to_lossy"] + each_way["to_clean"])
+    share = 1 - (1 - one) ** 2
+    to_clean = each_way["to_clean"]
+    lossy = 1 - (1 - each_way["lossy"]) * (1 - each_way["clean"])
+    to_lossy = min(1.0, to_clean * share / (1 - share))
+    return {"clean": clean, "lossy": lossy, "to_lossy": to_lossy, "to_clean": to_clean}

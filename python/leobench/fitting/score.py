@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leobench.errors import InputError
-from leobench.fitting import forecasts
+from leobench.fitting import forecasts, losses
 from leobench.fitting.baselines import BASELINES, Known
 from leobench.fitting.statistics import STATISTICS, Dependence, Slots
 
@@ -127,11 +127,11 @@ def score_fit(fit: Mapping[str, Any], held: Sequence[Series], train: Sequence[Se
     rows: list[Row] = []
     logs: dict[str, float] = {}
     dependence: dict[str, tuple[Dependence, Dependence]] = {}
-    for series in held:
+    for series in map(_bright, held):
         model = forecasts.Model.of(fit, series.quantity)
         if model is None:
             continue
-        trained = next((each for each in train if each.quantity == series.quantity), None)
+        trained = next((_bright(each) for each in train if each.quantity == series.quantity), None)
         rows += _of_model(model, series, trained)
         answered = ~np.isnan(series.values)
         total = model.process.log_likelihood(series.times[answered], series.values[answered])
@@ -165,6 +165,11 @@ def score_series(forecast: Series, held: Series, train: Series | None = None) ->
     return Score(held.name, rows, {}, {held.quantity: both})
 
 
+def _bright(series: Series) -> Series:
+    """A series of which no process of a capacity has to have outages."""
+    return series if series.quantity == "rtt" else losses.without_outages(series)
+
+
 def _of_model(model: Model, series: Series, train: Series | None) -> list[Row]:
     slots = Slots.of(series)
     ahead, alone = model.ahead(series, slots), model.alone(series, slots)
@@ -178,7 +183,9 @@ def _of_model(model: Model, series: Series, train: Series | None) -> list[Row]:
         rows += _rows(series.quantity, (statistic.name, statistic.unit), known.values, found, AHEAD)
     if model.loss is not None:
         known = Known(slots.numbers, slots.lost(series))
-        found = {AHEAD: forecasts.lost(model.loss, series, slots)} | _baselines(known, _known(train, None))
+        found = {AHEAD: forecasts.lost(model.loss, model.outages, series, slots)} | _baselines(
+            known, _known(train, None)
+        )
         rows += _rows(series.quantity, ("lost", "%"), known.values, found, AHEAD)
     return rows
 

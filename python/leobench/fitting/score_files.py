@@ -1,0 +1,65 @@
+"""Files of scores: a folder with tables and figures, and the fit that a score is written into."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from leobench.files import read_text, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from leobench.fitting.score import Score
+
+_JSON, _PAGE = "score.json", "score.md"
+
+
+def read_fit(file: Path) -> dict[str, Any] | None:
+    """The content of a fit; None if the file is not one.
+
+    Raises:
+        InputError: If the file cannot be read.
+    """
+    if file.suffix != ".json":
+        return None
+    try:
+        content = json.loads(read_text(file))
+    except ValueError:
+        return None
+    is_fit = isinstance(content, dict) and content.get("format") == "leobench-fit"
+    return content if is_fit else None
+
+
+def write_into(file: Path, fit: Mapping[str, Any], score: Score) -> None:
+    """Writes a score into the file of its fit.
+
+    Raises:
+        InputError: If the file cannot be written.
+    """
+    write_text(file, json.dumps({**fit, "score": score.as_json()}, indent=2) + "\n")
+
+
+def write(out: Path, name: str, score: Score, *, force: bool) -> None:
+    """Writes a folder: the numbers, a page, and a figure of each statistic.
+
+    Raises:
+        InputError: If the folder exists and may not be replaced, or cannot be written.
+    """
+    from leobench import folder, plots
+    from leobench.fitting import score_page
+    from leobench.plots import score as figure
+
+    with folder.writing(out, force=force, ours=is_ours) as partial:
+        (partial / _JSON).write_text(json.dumps(score.as_json(), indent=2) + "\n", "utf-8")
+        (partial / _PAGE).write_text(score_page.page(f"The score of {name}", score), "utf-8")
+        for quantity, statistic in dict.fromkeys((row.quantity, row.statistic) for row in score.rows):
+            rows = [row for row in score.rows if (row.quantity, row.statistic) == (quantity, statistic)]
+            drawn = f"{quantity}-{statistic.replace(' %', '').replace(' ', '-')}.png"
+            plots.save(figure.draw(rows), partial / drawn)
+
+
+def is_ours(entry: Path) -> bool:
+    """Whether a file in such a folder is one that `write` makes."""
+    return entry.suffix == ".png" or entry.name in {_JSON, _PAGE}
