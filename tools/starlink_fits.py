@@ -46,7 +46,7 @@ RECIPES = (
         "seattle-2023",
         "starlink-seattle-2023/ping.csv.gz",
         {
-            "place": "North America, gateway in Seattle, without inter-satellite links",
+            "place": "gateway in Seattle, without inter-satellite links",
             "hardware": "user terminal, model not stated",
             "motion": "parked",
             "source": _MMSYS,
@@ -83,7 +83,7 @@ RECIPES = (
         "starlink-autobahn-2024/throughput.csv.gz",
         {
             "place": "motorway between Osnabrueck and Bunde, Germany",
-            "hardware": "dish for use in motion, on a car",
+            "hardware": "dish on a vehicle, model not stated",
             "motion": "driving",
             "source": "github.com/sys-uos/Starlink-on-the-Autobahn",
             "licence": _LICENCE,
