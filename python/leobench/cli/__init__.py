@@ -21,6 +21,7 @@ from leobench.cli import (
     plot,
     qvis,
     record,
+    replay,
     report,
     reproduce,
     run,
@@ -82,6 +83,7 @@ COMMANDS: tuple[Command, ...] = (
     record,
     fit,
     score,
+    replay,
     completion,
 )
 

@@ -1,0 +1,282 @@
+"""The posterior of a path given a transfer: its prior, its queue, and the losses of its channel."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from leobench.errors import InputError
+from leobench.fitting.replay import filter as particles
+from leobench.fitting.replay.prior import Prior, Process
+from leobench.fitting.replay.transfer import BIN_S, PACKET, observe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from leobench.fitting.replay.prior import Fit
+    from leobench.fitting.replay.transfer import Observations, Transfer
+
+    Array = NDArray[np.float64]
+
+# Seconds that a transfer must last, and the share of its bins that need a round trip.
+LEAST_S, _LEAST_KNOWN = 5.0, 0.3
+# Seconds without any sample that a recording may have.
+_GAP_S = 2.0
+
+# Particles of the last pass, and of those that choose a prior.
+PARTICLES, _CHOOSING = 800, 200
+# Priors of the capacity in a mixture, each with those of the delay.
+_MIXED = 2
+
+# Standard deviations of what the account of a transfer is off throughout: milliseconds, and a share of bytes.
+_OFF_MS, _OFF_SHARE = 0.4, 0.01
+
+# Priors without a fit: standard deviations of the logarithm, and shares of drift, slot, slow and fast.
+_CAPACITY_SCALES = (0.1, 0.3, 0.9)
+_SHARES = ((0.4, 0.35, 0.248, 0.002), (0.4, 0.3, 0.25, 0.05), (0.2, 0.2, 0.3, 0.3))
+_DELAY_SCALES = (0.01, 0.05, 0.2)
+_DELAY_SHARES = (0.2, 0.72, 0.06, 0.02)
+# Share of the least round trip that a path is assumed to have at least.
+_FLOOR = 0.5
+
+# A queue stands where the round trip is so many times the least.
+_STANDING = 1.15
+
+# Below this share of the limit, a loss is not for want of room. The queue is looked at so many bins about it.
+_ROOM, _ABOUT = 0.5, 4
+# An unknown limit is at least so many times the longest queue that lost nothing.
+_UNSEEN_LIMIT = 2.0
+_SLOT_S = 15.0
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Joint draws of a path, a row each, in bins of `BIN_S` seconds.
+
+    Attributes:
+        transfer: The transfer they are inferred from.
+        seen: What it shows.
+        prior: The prior of most draws.
+        paths: Capacity and base delay.
+        loss: The probability per draw and bin that the channel loses a packet.
+        queue_limit: Bytes of the queue.
+        queue_known: Whether the recording states it.
+        observed_mbps: The throughput that the transfer had in each bin.
+    """
+
+    transfer: Transfer
+    seen: Observations
+    prior: Prior
+    paths: particles.Paths
+    loss: Array
+    queue_limit: float
+    queue_known: bool
+    observed_mbps: Array
+
+
+def infer(
+    transfer: Transfer,
+    fit: Fit | None,
+    light: tuple[Array, Array] | None,
+    draws: int,
+    seed: int,
+    queue_limit: float | None = None,
+) -> Posterior:
+    """Infers a path.
+
+    Args:
+        transfer: The transfer.
+        fit: The prior; chosen by the likelihood among wide ones unless given.
+        light: Times and round trips of a light flow, in seconds.
+        draws: The number of joint paths.
+        seed: Of all random numbers.
+        queue_limit: Bytes of the queue; as recorded, or inferred, unless given.
+
+    Raises:
+        InputError: If the recording is too short, or too little is known of it.
+    """
+    check(transfer)
+    seen = observe(transfer, light)
+    limit = queue_limit or transfer.queue_limit
+    generator = np.random.default_rng(seed)
+    weighted = _priors(transfer, seen, fit, limit, seed)
+    found = _paths(transfer, seen, weighted, limit, draws, generator)
+    known = limit is not None
+    if limit is None:
+        limit = _limit(seen, found)
+        found = _paths(transfer, seen, weighted, limit, draws, generator)
+    base = float(np.nanmin(transfer.rtt_s))
+    passed = np.interp(seen.edges + base, transfer.times, transfer.passed)
+    loss = _loss(seen, found, limit, generator)
+    found = _off(found, generator)
+    observed = np.diff(passed) * 8e-6 / BIN_S
+    return Posterior(transfer, seen, weighted[0][0], found, loss, limit, known, observed)
+
+
+def check(transfer: Transfer) -> None:
+    """Refuses a recording that says too little.
+
+    Raises:
+        InputError: If it is too short, has gaps, or knows too few round trips.
+    """
+    if transfer.end_s < LEAST_S:
+        raise InputError(
+            f"{transfer.name}: lasts {transfer.end_s:.3g} s; allowed: from {LEAST_S:g} s, better a minute"
+        )
+    gaps = np.diff(transfer.times)
+    if gaps.max() > _GAP_S:
+        at = float(transfer.times[int(gaps.argmax())])
+        raise InputError(
+            f"{transfer.name}: has no samples for {gaps.max():.3g} s from {at:.4g} s on; "
+            f"allowed: a sample every {_GAP_S:g} s at least, better ten a second"
+        )
+    known = np.isfinite(transfer.rtt_s)
+    if known.mean() < _LEAST_KNOWN:
+        raise InputError(
+            f"{transfer.name}: has a round trip in {100 * known.mean():.0f} % of its samples; "
+            f"allowed: from {100 * _LEAST_KNOWN:.0f} %"
+        )
+    if transfer.passed[-1] < 20 * PACKET:
+        raise InputError(
+            f"{transfer.name}: delivered {transfer.passed[-1]:,.0f} bytes, too few to infer from"
+        )
+
+
+def _paths(
+    transfer: Transfer,
+    seen: Observations,
+    weighted: Sequence[tuple[Prior, float]],
+    limit: float | None,
+    draws: int,
+    generator: np.random.Generator,
+) -> particles.Paths:
+    """Draws from the mixture of priors, each in proportion to its weight."""
+    ends = np.round(np.cumsum([weight for _, weight in weighted]) * draws).astype(int)
+    counts = np.diff(np.concatenate([[0], ends]))
+    parts = []
+    for (prior, _), count in zip(weighted, counts, strict=True):
+        if count:
+            run = particles.Filter(transfer, seen, prior, limit, PARTICLES, generator)
+            run.run()
+            parts.append(particles.paths(run, int(count), generator))
+    return particles.Paths(
+        capacity=np.concatenate([part.capacity for part in parts]),
+        base_ms=np.concatenate([part.base_ms for part in parts]),
+        bound=np.concatenate([part.bound for part in parts]),
+        queue=np.concatenate([part.queue for part in parts]),
+        evidence=max(part.evidence for part in parts),
+    )
+
+
+def _off(found: particles.Paths, generator: np.random.Generator) -> particles.Paths:
+    """The paths with an error of the account that is the same throughout, and does not average out."""
+    draws = len(found.capacity)
+    share = np.exp(_OFF_SHARE * generator.standard_normal((draws, 1)))
+    shift_ms = _OFF_MS * generator.standard_normal((draws, 1))
+    base_ms = np.maximum(found.base_ms + shift_ms, 0.1)
+    return replace(found, capacity=found.capacity * share, base_ms=base_ms)
+
+
+def _priors(
+    transfer: Transfer, seen: Observations, fit: Fit | None, limit: float | None, seed: int
+) -> list[tuple[Prior, float]]:
+    """Priors and their weights: the likelihood of the transfer under each, the largest first."""
+
+    def weigh(candidates: Sequence[Prior]) -> list[tuple[Prior, float]]:
+        if len(candidates) == 1:
+            return [(candidates[0], 1.0)]
+        evidence = []
+        for prior in candidates:
+            run = particles.Filter(transfer, seen, prior, limit, _CHOOSING, np.random.default_rng(seed))
+            run.run()
+            evidence.append(run.evidence)
+        weight = np.exp(np.array(evidence) - max(evidence))
+        ranked = sorted(zip(candidates, weight / weight.sum(), strict=True), key=lambda each: -float(each[1]))
+        kept = [(prior, float(share)) for prior, share in ranked if share > 0.02]
+        total = sum(share for _, share in kept)
+        return [(prior, share / total) for prior, share in kept]
+
+    capacities = [fit.capacity] if fit is not None else _capacities(transfer)
+    delays = [fit.delay] if fit is not None and fit.delay is not None else _delays(transfer, seen)
+    middle = delays[len(delays) // 2]
+    best = weigh([Prior(capacity, middle) for capacity in capacities])
+    delay = weigh([Prior(best[0][0].capacity, delay) for delay in delays])
+    both = [
+        (Prior(one.capacity, other.delay), share * part)
+        for one, share in best[:_MIXED]
+        for other, part in delay
+    ]
+    total = sum(share for _, share in both)
+    return sorted(((prior, share / total) for prior, share in both), key=lambda each: -each[1])
+
+
+def _capacities(transfer: Transfer) -> list[Process]:
+    """Priors of the capacity about the throughput of the time in which a queue stood."""
+    edges = np.arange(int(transfer.end_s / BIN_S)) * BIN_S
+    rates = np.diff(np.interp(edges, transfer.times, transfer.passed)) * 8e-6 / BIN_S
+    known = np.isfinite(transfer.rtt_s)
+    rtt = np.interp(edges[1:], transfer.times[known], transfer.rtt_s[known])
+    standing = (rtt > _STANDING * float(np.nanmin(transfer.rtt_s))) & (rates > 0)
+    level = np.median(rates[standing]) if standing.sum() >= 20 else np.quantile(rates[rates > 0], 0.9)
+    return [
+        Process(0.0, math.log(level), scale, shares, slow_s=2.0, fast_s=None)
+        for scale in _CAPACITY_SCALES
+        for shares in _SHARES
+    ]
+
+
+def _delays(transfer: Transfer, seen: Observations) -> list[Process]:
+    """Priors of the base delay about the least round trip, that of a light flow included."""
+    least = 1e3 * float(np.nanmin(np.concatenate([transfer.rtt_s, seen.light_s])))
+    floor = _FLOOR * least
+    return [
+        Process(floor, math.log(least - floor) + scale, scale, _DELAY_SHARES, slow_s=2.0)
+        for scale in _DELAY_SCALES
+    ]
+
+
+def _waiting(seen: Observations, found: particles.Paths) -> Array:
+    """The longest queue in each bin by the wait of its packets, which losses hardly disturb."""
+    wait_ms = np.maximum(1e3 * seen.longest_s[None, :] - found.base_ms, 0.0)
+    queue = np.median(wait_ms * found.capacity * 125.0, axis=0)
+    return np.where(np.isfinite(queue), queue, 0.0)
+
+
+def _lost(seen: Observations, found: particles.Paths) -> tuple[NDArray[np.intp], Array]:
+    """The bins with losses, and the longest queue about each."""
+    queue = _waiting(seen, found)
+    bins = np.flatnonzero(seen.lost >= 0.5 * PACKET)
+    longest = [queue[max(at - _ABOUT, 0) : at + _ABOUT + 1].max() for at in bins]
+    return bins, np.array(longest)
+
+
+def _limit(seen: Observations, found: particles.Paths) -> float:
+    """The limit of the queue: its length where it dropped, or more than it ever was."""
+    most = float(np.quantile(_waiting(seen, found), 0.995))
+    _, longest = _lost(seen, found)
+    dropped = longest[longest > _ROOM * most]
+    return max(float(np.median(dropped)) if len(dropped) else _UNSEEN_LIMIT * most, 10 * PACKET)
+
+
+def _loss(seen: Observations, found: particles.Paths, limit: float, generator: np.random.Generator) -> Array:
+    """Draws the channel's loss per slot of 15 s: losses while the queue had room, of the packets sent."""
+    draws, count = found.capacity.shape
+    bins, longest = _lost(seen, found)
+    lost = np.zeros(count)
+    lost[bins] = np.where(longest < _ROOM * limit, seen.lost[bins] / PACKET, 0.0)
+    loss = np.zeros((draws, count))
+    if lost.sum() < 1:
+        return loss
+    sent = np.maximum(np.diff(seen.accepted[:, -1], prepend=0.0) / PACKET, 0.0)
+    size = round(_SLOT_S / BIN_S)
+    for start in range(0, count, size):
+        slot = slice(start, start + size)
+        # Jeffreys' prior of a rate.
+        drawn = generator.gamma(lost[slot].sum() + 0.5, 1.0, draws) / max(sent[slot].sum(), 1.0)
+        loss[:, slot] = np.minimum(drawn, 1.0)[:, None]
+    return loss

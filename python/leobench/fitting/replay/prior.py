@@ -1,0 +1,205 @@
+"""The model of a series before anything is known of it: a warped Gaussian state-space process.
+
+`y = floor + exp(location + scale * sinh((asinh(z) + skewness) / tail))`, by the sinh-arcsinh transformation
+(Jones and Pewsey 2009). z is standard normal, the sum of four independent parts: drift, slot, slow and fast.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leobench.errors import InputError, cut
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+PARTS = ("drift", "slot", "slow", "fast")
+
+# Seconds of a slot, and where in the minute the first begins, as Starlink reassigns terminals.
+SLOT_S, SLOT_PHASE_S = 15.0, 12.0
+
+# A value at the floor or below has no finite z.
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True)
+class Process:
+    """A warped Gaussian process; `docs/reference` describes the same keys of a fit.
+
+    Attributes:
+        floor: What the values lie above, in their unit.
+        location: Of the logarithm of a value above the floor.
+        scale: Of it.
+        skewness: Of the warp; 0 is none.
+        tail: Of the warp; 1 is log-normal, less is heavier.
+        shares: The variance of each of `PARTS`; they add to 1.
+        drift_s: Time constant of the drift, in seconds.
+        slot_correlation: From one slot to the next.
+        slow_s: Time constant within a slot.
+        fast_s: Time constant of the fast part; `None` if it is white from step to step.
+        every_s: Seconds of a slot.
+        phase_s: When a slot begins, in UNIX seconds modulo `every_s`.
+    """
+
+    floor: float
+    location: float
+    scale: float
+    shares: tuple[float, float, float, float]
+    skewness: float = 0.0
+    tail: float = 1.0
+    drift_s: float = 600.0
+    slot_correlation: float = 0.3
+    slow_s: float = 2.0
+    fast_s: float | None = None
+    every_s: float = SLOT_S
+    phase_s: float = SLOT_PHASE_S
+
+    def value(self, z: Array) -> Array:
+        """The values at these z."""
+        warped = np.sinh((np.arcsinh(z) + self.skewness) / self.tail)
+        return self.floor + np.exp(np.clip(self.location + self.scale * warped, -60.0, 60.0))
+
+    def z(self, value: Array) -> Array:
+        """The z of values; those at the floor or below count as just above it."""
+        log = np.log(np.maximum(np.asarray(value) - self.floor, _LEAST))
+        return np.sinh(self.tail * np.arcsinh((log - self.location) / self.scale) - self.skewness)
+
+    def slope(self, z: Array) -> Array:
+        """How fast the value rises with z."""
+        angle = (np.arcsinh(z) + self.skewness) / self.tail
+        inner = np.cosh(angle) / (self.tail * np.sqrt(1.0 + z * z))
+        return np.maximum((self.value(z) - self.floor) * self.scale * inner, _LEAST)
+
+    def slot(self, unix_s: float) -> int:
+        """The number of the slot of a time."""
+        return math.floor((unix_s - self.phase_s) / self.every_s)
+
+    def transition(self, before_s: float, after_s: float) -> tuple[Array, Array]:
+        """The factor and the added variance of each part from one time to a later one."""
+        span = after_s - before_s
+        slots = self.slot(after_s) - self.slot(before_s)
+        fast = 0.0 if self.fast_s is None else math.exp(-span / self.fast_s)
+        slow = math.exp(-span / self.slow_s) if slots == 0 else 0.0
+        factors = np.array([math.exp(-span / self.drift_s), self.slot_correlation**slots, slow, fast])
+        return factors, np.array(self.shares) * (1.0 - factors**2)
+
+    def sample(self, times: Array, generator: np.random.Generator) -> Array:
+        """A path of values at ascending times in UNIX seconds."""
+        spread = np.sqrt(np.array(self.shares))
+        state = spread * generator.standard_normal(4)
+        z = np.empty(len(times))
+        for at, time in enumerate(times):
+            if at:
+                factors, added = self.transition(float(times[at - 1]), float(time))
+                state = factors * state + np.sqrt(added) * generator.standard_normal(4)
+            z[at] = state.sum()
+        return self.value(z)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The process with the keys of a fit, as the core reads them."""
+        return {
+            "floor": self.floor,
+            "location": self.location,
+            "scale": self.scale,
+            "skewness": self.skewness,
+            "tail": self.tail,
+            "shares": dict(zip(PARTS, self.shares, strict=True)),
+            "drift_s": self.drift_s,
+            "slot_correlation": self.slot_correlation,
+            "slow_s": self.slow_s,
+            "fast_s": self.fast_s,
+            "resolution_s": 0.1,
+        }
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Two processes: the capacity in Mbit/s, and the round trip of the idle path in milliseconds."""
+
+    capacity: Process
+    delay: Process
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The processes that a fit has for a direction of a link; `None` where it was not measured."""
+
+    capacity: Process
+    delay: Process | None
+
+
+def read_fit(file: Path, direction: str = "downlink") -> Fit:
+    """The processes of a fit file.
+
+    Raises:
+        InputError: If it is none, or has no capacity in this direction.
+    """
+    from leobench.files import read_text
+
+    try:
+        table = json.loads(read_text(file))
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}; allowed: a fit") from None
+    except ValueError as error:
+        raise InputError(f"{file}: is not JSON: {error}") from None
+    if not isinstance(table, dict) or table.get("format") != "leobench-fit":
+        raise InputError(f'{file}: is not a fit; allowed: JSON with `"format": "leobench-fit"`')
+    slots = _table(table.get("slots") or {}, file, "slots")
+    half = _table(table.get(direction) or {}, file, direction)
+    if half.get("capacity") is None:
+        raise InputError(
+            f"{file}: has no capacity of the {direction}, which a replay needs; "
+            "allowed: a fit to a saturated link, or no --fit"
+        )
+    capacity = _process(half["capacity"], slots, file, f"{direction}.capacity")
+    delay = _table(table.get("delay") or {}, file, "delay").get("process")
+    return Fit(capacity, None if delay is None else _process(delay, slots, file, "delay.process"))
+
+
+def _table(value: object, file: Path, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{file}: `{place}` is {cut(repr(value))}; allowed: a table")
+    return value
+
+
+def _process(value: object, slots: Mapping[str, Any], file: Path, place: str) -> Process:
+    table = _table(value, file, place)
+
+    def number(key: str, default: float | None = None, held: Mapping[str, Any] = table) -> float:
+        found = held.get(key, default)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
+            raise InputError(f"{file}: `{place}.{key}` is {cut(repr(found))}; allowed: a finite number")
+        return float(found)
+
+    shares = _table(table.get("shares"), file, f"{place}.shares")
+    parts = [number(part, 0.0, shares) for part in PARTS]
+    if min(parts) < 0 or abs(sum(parts) - 1.0) > 1e-3:
+        raise InputError(f"{file}: `{place}.shares` are {parts}; allowed: from 0, with the sum 1")
+    made = Process(
+        floor=number("floor"),
+        location=number("location"),
+        scale=number("scale"),
+        shares=(parts[0], parts[1], parts[2], parts[3]),
+        skewness=number("skewness", 0.0),
+        tail=number("tail", 1.0),
+        drift_s=number("drift_s", 600.0),
+        slot_correlation=number("slot_correlation", 0.0),
+        slow_s=number("slow_s", 2.0),
+        fast_s=None if table.get("fast_s") is None else number("fast_s"),
+        every_s=number("every_s", SLOT_S, slots),
+        phase_s=number("phase_s", SLOT_PHASE_S, slots),
+    )
+    for key in ("scale", "tail", "drift_s", "slow_s", "every_s"):
+        if not getattr(made, key) > 0:
+            raise InputError(f"{file}: `{place}.{key}` is {getattr(made, key):g}; allowed: above 0")
+    return made

@@ -1,0 +1,132 @@
+"""A recorded transfer as its sender knew it, whatever recorded it, and what follows from it about the path.
+
+All byte counts are IP bytes. `accepted` is what the sender had handed to the path, without the packets that
+were lost; `passed` is what had arrived and been acknowledged by then. A byte that left the bottleneck at s
+was acknowledged at s + b, where b is the round trip without the queue. The queue at s is therefore
+accepted(s) - passed(s + b).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+# Seconds of a bin, and the looks at the queue within it.
+BIN_S, LOOKS = 0.1, 5
+LOOK_S = BIN_S / LOOKS
+
+# Bytes of a full IP packet.
+PACKET = 1500.0
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A recorded transfer. Series have the times `times`, in seconds from its start, ascending.
+
+    Attributes:
+        name: The recording.
+        start_s: UNIX seconds of the start, or of the start of a virtual run.
+        times: Of the samples.
+        sent: Bytes sent so far, with those sent again.
+        in_flight: Bytes in flight.
+        lost: Bytes declared lost so far.
+        rtt_s: The latest round trip; NaN if none is known.
+        queue_limit: Bytes that the queue of the bottleneck holds, if it is known.
+        template: The flow of a scenario that stands for the transfer: its name, ends, transport and source.
+        own: Metrics that the recording itself states, by name.
+        jitter_s: Seconds by which its round trips and times are off.
+    """
+
+    name: str
+    start_s: float
+    times: Array
+    sent: Array
+    in_flight: Array
+    lost: Array
+    rtt_s: Array
+    queue_limit: float | None
+    template: dict[str, Any]
+    own: dict[str, float]
+    jitter_s: float = 0.3e-3
+
+    @property
+    def end_s(self) -> float:
+        """When it ended, in seconds from its start."""
+        return float(self.times[-1])
+
+    @property
+    def passed(self) -> Array:
+        """Bytes that had arrived and been acknowledged."""
+        return np.maximum.accumulate(np.maximum(self.sent - self.in_flight - self.lost, 0.0))
+
+    def accepted(self) -> Array:
+        """Bytes sent so far, without those lost: losses count when their packets were sent."""
+        rtt = np.where(np.isfinite(self.rtt_s), self.rtt_s, np.nanmedian(self.rtt_s))
+        lost = np.interp(self.times + rtt, self.times, self.lost)
+        return np.maximum.accumulate(self.sent - lost)
+
+
+@dataclass(frozen=True)
+class Observations:
+    """The facts about the path in each bin that do not depend on what the path was.
+
+    Attributes:
+        edges: Begin of each bin and end of the last, in seconds from the start.
+        looks: Times within each bin at which the queue is looked at; the last is its end.
+        accepted: Bytes accepted by each look.
+        lost: Bytes lost of those sent in each bin.
+        rtt_s: The least round trip seen about the bin; NaN if none.
+        longest_s: The longest.
+        light_s: The round trip that a light flow saw, without a queue; NaN where none was measured.
+    """
+
+    edges: Array
+    looks: Array
+    accepted: Array
+    lost: Array
+    rtt_s: Array
+    longest_s: Array
+    light_s: Array
+
+    def __len__(self) -> int:
+        return len(self.rtt_s)
+
+
+def observe(transfer: Transfer, light: tuple[Array, Array] | None = None) -> Observations:
+    """Observations of a transfer, and perhaps of the round trips of a light flow beside it.
+
+    Args:
+        transfer: The transfer.
+        light: Times from the start of the transfer, and round trips, in seconds.
+    """
+    count = int(transfer.end_s / BIN_S + 1e-6)
+    edges = np.arange(count + 1, dtype=np.float64) * BIN_S
+    looks = edges[:-1, None] + BIN_S * np.arange(1, LOOKS + 1) / LOOKS
+    base = float(np.nanmin(transfer.rtt_s))
+    rtt = np.where(np.isfinite(transfer.rtt_s), transfer.rtt_s, np.nanmedian(transfer.rtt_s))
+    lost = np.interp(edges + float(np.median(rtt)), transfer.times, transfer.lost)
+    return Observations(
+        edges=edges,
+        looks=looks,
+        accepted=np.interp(looks, transfer.times, transfer.accepted()),
+        lost=np.diff(lost),
+        rtt_s=_least(transfer.times - base, transfer.rtt_s, edges),
+        longest_s=-_least(transfer.times - base, -transfer.rtt_s, edges),
+        light_s=_least(*light, edges) if light is not None else np.full(count, np.nan),
+    )
+
+
+def _least(times: Array, values: Array, edges: Array) -> Array:
+    """The least value in each bin; NaN where there is none."""
+    known = np.isfinite(values) & (times >= edges[0]) & (times < edges[-1])
+    bins = np.searchsorted(edges, times[known], side="right") - 1
+    found = np.full(len(edges) - 1, np.inf)
+    np.minimum.at(found, bins, values[known])
+    return np.where(np.isfinite(found), found, np.nan)

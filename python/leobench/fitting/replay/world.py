@@ -1,0 +1,84 @@
+"""Paths as scenarios: one link between the two ends of the flow, whose channels are tables over time."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leobench.files import write_text
+from leobench.fitting.replay.transfer import BIN_S
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from leobench.fitting.replay.posterior import Posterior
+
+    Array = NDArray[np.float64]
+
+SCENARIO, PATHS, NAIVE = "scenario.json", "paths", "naive"
+LINK = "path"
+
+# Of acknowledgements, which a recording says nothing about.
+_BACK = "1 Gbps"
+# Mbit/s that a table states at least: a packet in two seconds.
+_LEAST_MBPS = 0.006
+
+
+def write(posterior: Posterior, folder: Path) -> Path:
+    """Writes the scenario of the first draw and the tables of all, and those of the naive path."""
+    (folder / PATHS).mkdir()
+    found = posterior.paths
+    for draw in range(len(found.capacity)):
+        _tables(folder, f"{draw:03}", found.capacity[draw], found.base_ms[draw], posterior.loss[draw])
+    least = np.full_like(posterior.observed_mbps, 1e3 * float(np.nanmin(posterior.transfer.rtt_s)))
+    _tables(folder, NAIVE, posterior.observed_mbps, least, np.zeros_like(least))
+    file = folder / SCENARIO
+    write_text(file, json.dumps(scenario(posterior), indent=2) + "\n")
+    return file
+
+
+def channels(name: str) -> list[tuple[str, object]]:
+    """The values of the scenario that make its path the one of this name, by place."""
+    return [
+        (f"links.{LINK}.{side}.channel", {"kind": "schedule", "file": f"{PATHS}/{name}-{side}.csv"})
+        for side in ("forward", "backward")
+    ]
+
+
+def scenario(posterior: Posterior) -> dict[str, Any]:
+    """The scenario of a replay; its path is the first draw."""
+    template = dict(posterior.transfer.template)
+    flow = str(template.pop("name"))
+    ends = [str(template["from"]), str(template["to"])]
+    forward, backward = (channel for _, channel in channels("000"))
+    return {
+        "name": "replay",
+        "description": "A recorded transfer over the path inferred from it",
+        "duration": f"{len(posterior.seen) * BIN_S:.1f} s",
+        "record": {"interval": "100 ms"},
+        "nodes": {end: {} for end in ends},
+        "links": {
+            LINK: {
+                "between": ends,
+                "queue": {"kind": "fifo", "limit": f"{posterior.queue_limit:.0f} B"},
+                "forward": {"channel": forward},
+                "backward": {"channel": backward},
+            }
+        },
+        "flows": {flow: template},
+    }
+
+
+def _tables(folder: Path, name: str, capacity: Array, base_ms: Array, loss: Array) -> None:
+    lines = ["time,rate,delay,loss,up"]
+    back = list(lines)
+    for at, (mbps, base, lost) in enumerate(zip(capacity, base_ms, loss, strict=True)):
+        time, delay = f"{at * BIN_S:.1f} s", f"{base / 2:.4f} ms"
+        lines.append(f"{time},{1e3 * max(mbps, _LEAST_MBPS):.3f} kbps,{delay},{lost:.3g},true")
+        back.append(f"{time},{_BACK},{delay},0,true")
+    write_text(folder / PATHS / f"{name}-forward.csv", "\n".join(lines) + "\n")
+    write_text(folder / PATHS / f"{name}-backward.csv", "\n".join(back) + "\n")

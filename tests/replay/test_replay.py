@@ -1,0 +1,225 @@
+"""`leobench replay`: every kind of recording, what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import leobench
+from leobench import InputError, cli
+from leobench.fitting.replay import iperf3, outcome, posterior, qlog, recordings, results
+from leobench.recording.source import Source
+from tests.recording import measurements
+from tests.replay import paths
+from tools import replay_closed_loop
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return paths.record(tmp_path_factory.mktemp("known"), [(0, 12.0), (4, 6.0)], seconds=8.0)
+
+
+@pytest.fixture(scope="module")
+def over_quic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    flow = {**paths.BULK, "transport": {"kind": "quic", "congestion": "cubic"}}
+    return paths.record(tmp_path_factory.mktemp("quic"), seconds=8.0, flow=flow, qlog=True)
+
+
+def replay(recording: Path, out: Path, *options: str) -> int:
+    return cli.main(["replay", str(recording), "--out", str(out), "--draws", "4", "--workers", "1", *options])
+
+
+def test_a_transfer_is_replayed_and_changed(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = "flows.main.transport.congestion"
+    assert replay(recording, tmp_path / "out", "--set", f"{place}=newreno") == 0
+    printed = capsys.readouterr().out
+    assert f"{place}=newreno" in printed
+    found = json.loads((tmp_path / "out" / "replay.json").read_text(encoding="utf-8"))
+    real: Any = leobench.run(recording.parent / "known.json", 1, {place: "newreno"}).flows["main"]
+    own: Any = leobench.open(recording).flows["main"]
+    assert found["unchanged"]["main.goodput_mbps"]["median"] == pytest.approx(own.goodput_bps / 1e6, rel=0.03)
+    assert found["unchanged"]["main.rtt_p50_ms"]["median"] == pytest.approx(own.rtt_ms.p50, rel=0.1)
+    assert found["changed"]["main.goodput_mbps"]["median"] == pytest.approx(real.goodput_bps / 1e6, rel=0.04)
+    assert found["recorded"]["main.goodput_mbps"] == pytest.approx(own.goodput_bps / 1e6)
+    assert found["set"] == {place: "newreno"}
+    assert set(found["naive"]) == set(found["changed"])
+
+    draws = pl.read_csv(tmp_path / "out" / "draws.csv")
+    counts = dict(draws.filter(pl.col("metric") == "main.goodput_mbps").group_by("world").len().iter_rows())
+    assert counts == {"unchanged": 4, "changed": 4, "naive": 1}
+    bands = pl.read_csv(tmp_path / "out" / "posterior.csv")
+    early = bands.filter((pl.col("time_s") > 1.5) & (pl.col("time_s") < 3.5))
+    assert early["capacity_mbps_p50"].median() == pytest.approx(12.0, rel=0.03)
+    assert (tmp_path / "out" / "replay.png").stat().st_size > 10_000
+    leobench.run(tmp_path / "out" / "scenario.json")
+
+
+def test_the_same_replay_has_the_same_bytes(recording: Path, tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        assert replay(recording, tmp_path / name, "--quiet") == 0
+    for file in ("draws.csv", "posterior.csv", "replay.json"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "other" / file).read_bytes()
+
+
+def test_a_replay_is_replaced_only_on_request(recording: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert replay(recording, out, "--quiet") == 0
+    assert replay(recording, out, "--quiet") == 2
+    assert replay(recording, out, "--quiet", "--force") == 0
+    (out / "mine.txt").write_text("keep", encoding="utf-8")
+    assert replay(recording, out, "--quiet", "--force") == 2
+
+
+def test_iperf3_with_tcp_info_is_a_transfer(recording: Path, tmp_path: Path) -> None:
+    file = tmp_path / "iperf3.json"
+    file.write_text(paths.iperf3(recording), encoding="utf-8")
+    transfer = recordings.read(file)
+    assert transfer.start_s == pytest.approx(1_700_000_000)
+    found = posterior.infer(transfer, None, None, 8, 1)
+    capacity = np.median(found.paths.capacity, axis=0)
+    assert np.median(capacity[20:35]) == pytest.approx(12.0, rel=0.08)
+    assert np.median(capacity[55:70]) == pytest.approx(6.0, rel=0.08)
+
+
+def test_a_qlog_is_a_transfer(over_quic: Path) -> None:
+    transfer = qlog.read(over_quic / "qlog" / "main-sender.sqlog")
+    table = leobench.open(over_quic).tables.transport
+    sent = results.read(over_quic, None)
+    assert transfer.sent[-1] == pytest.approx(sent.sent[-1], rel=0.01)
+    assert transfer.lost[-1] == pytest.approx(sent.lost[-1], rel=0.02, abs=3000)
+    assert np.nanmedian(transfer.rtt_s) * 1e9 == pytest.approx(table["latest_rtt_ns"].median(), rel=0.05)
+    found = posterior.infer(transfer, None, None, 8, 1)
+    assert np.median(found.paths.capacity[:, 20:70]) == pytest.approx(20.0, rel=0.03)
+
+
+def test_light_round_trips_are_aligned_by_their_clock(recording: Path, tmp_path: Path) -> None:
+    transfer = results.read(recording, None)
+    pings = tmp_path / "ping.txt"
+    pings.write_text(measurements.ping(*((n, 0.5 * n, 41.0) for n in range(1, 12))), encoding="utf-8")
+    times, rtt = recordings.read_light(pings, transfer)
+    assert times[0] == 0.0
+    assert set(rtt) == {0.041}
+    own, _ = recordings.read_light(recording, transfer)
+    assert own[-1] == pytest.approx(transfer.end_s)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--set", "flows.main.transport.congestion=fast"], "fast"),
+        (["--set", "flows.other.transport=tcp"], "replay of"),
+        (["--flow", "other"], "no such flow"),
+        (["--draws", "0"], "not positive"),
+        (["--draws", "2000"], "up to 1000"),
+        (["--queue", "0"], "--queue"),
+        (["--seed", "-1"], "--seed"),
+        (["--fit", "missing.json"], "missing.json"),
+        (["--light", "missing.txt"], "missing.txt"),
+    ],
+)
+def test_wrong_options_are_refused(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    out = tmp_path / "out"
+    words = ["replay", str(recording), "--draws", "4", "--workers", "1", "--out", str(out), *options]
+    assert cli.main(words) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert str(tmp_path / ".") not in error.replace(str(recording), "")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "interval_s", "message"),
+    [
+        ({"snd_cwnd": None}, 0.1, "there is no TCP_INFO"),
+        ({"rtt": None}, 0.1, "there is no TCP_INFO"),
+        ({"rtt": 0}, 0.1, "round trip in 0 % of its samples"),
+        ({}, 2.0, "up to 1 s"),
+    ],
+)
+def test_iperf3_that_says_too_little_is_refused(
+    recording: Path, tmp_path: Path, changed: dict[str, Any], interval_s: float, message: str
+) -> None:
+    file = tmp_path / "iperf3.json"
+    file.write_text(paths.iperf3(recording, interval_s, **changed), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        posterior.check(recordings.read(file))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("some.pcap", "x", "is a capture"),
+        ("some.txt", "nothing", "is no recording"),
+        ("some.json", '{"intervals": []}', "has 0 intervals"),
+        ("some.json", '{"error": "no route", "intervals": []}', "iperf3 failed: no route"),
+        ("some.json", '{"intervals": [{"streams": []}, {"streams": []}]}', "has 0 streams"),
+        ("some.sqlog", '{"name": "quic:packet_sent"}', "is not a qlog that leobench reads"),
+        ("some.sqlog", '{"time": 1, "name": "quic:other"}', "0 packets sent"),
+        ("some.qlog", '{"traces": [1, 2]}', "has not one trace"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        recordings.read(file)
+
+
+def test_short_and_gappy_recordings_are_refused(recording: Path, tmp_path: Path) -> None:
+    whole = json.loads(paths.iperf3(recording))
+    file = tmp_path / "iperf3.json"
+    file.write_text(json.dumps({**whole, "intervals": whole["intervals"][:20]}), encoding="utf-8")
+    with pytest.raises(InputError, match="lasts 2 s; allowed: from 5 s"):
+        posterior.check(recordings.read(file))
+    gap = whole["intervals"][:20] + whole["intervals"][45:]
+    file.write_text(json.dumps({**whole, "intervals": gap}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"no samples for 2\.\d s from 2 s on"):
+        posterior.check(iperf3.read(Source.read(file)))
+
+
+def test_a_folder_without_samples_is_refused(recording: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "recording"
+    shutil.copytree(recording, folder)
+    table = pl.read_parquet(folder / "transport.parquet")
+    table.clear().write_parquet(folder / "transport.parquet")
+    with pytest.raises(InputError, match="has no samples of main"):
+        results.read(folder, None)
+
+
+def test_intervals_hold_their_share_of_the_draws() -> None:
+    found = outcome.interval([float(value) for value in range(101)], 103)
+    assert found.median == 50.0
+    assert found.ends[0.9] == pytest.approx((5.0, 95.0))
+    assert found.ends[0.5] == pytest.approx((25.0, 75.0))
+    assert found.missing == 2
+
+
+def test_the_closed_loop_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"target": "bbr3", "metric": "goodput_mbps", "truth": 10.0, "naive": 8.0}
+    rows = [
+        {**row, "kind": kind.name, "seed": 1, "median": 9.0, "low": low, "high": 9.5}
+        for kind, low in zip(replay_closed_loop.KINDS, (8.0,) * 6, strict=True)
+    ]
+    rows.append({**rows[0], "seed": 2, "median": 11.0, "high": 12.0})
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
+    monkeypatch.setattr(replay_closed_loop, "judge", None)
+    kept = replay_closed_loop.run_all(file, 1, 1)
+    assert len(kept) == 6
+    first, *_ = replay_closed_loop.summary(rows)
+    assert first["coverage"] == 0.5
+    assert first["error"] == pytest.approx(0.1)
+    assert first["naive"] == pytest.approx(0.2)
