@@ -29,6 +29,8 @@ FITS = Path(__file__).parents[1] / "crates" / "link" / "src" / "channel" / "star
 # Kilometres per hour below which a terminal is parked.
 _PARKED_KMH = 1.0
 _LICENCE = "CC BY-SA 4.0 (the recordings)"
+# Echoes do not tell it.
+_DIRECTION = "the direction in which packets are lost: half of the loss is put into each"
 _MMSYS = "github.com/clarkzjw/mmsys24-starlink-livestreaming-data"
 
 
@@ -51,7 +53,13 @@ RECIPES = (
             "motion": "parked",
             "source": _MMSYS,
             "licence": _LICENCE,
-            "not_for": ["capacity", "other hours of the day", "paths over inter-satellite links", "load"],
+            "not_for": [
+                "capacity",
+                "other hours of the day",
+                "paths over inter-satellite links",
+                "load",
+                _DIRECTION,
+            ],
         },
     ),
     Recipe(
@@ -63,7 +71,13 @@ RECIPES = (
             "motion": "parked",
             "source": _MMSYS,
             "licence": _LICENCE,
-            "not_for": ["capacity", "other hours of the day", "paths without inter-satellite links", "load"],
+            "not_for": [
+                "capacity",
+                "other hours of the day",
+                "paths without inter-satellite links",
+                "load",
+                _DIRECTION,
+            ],
         },
     ),
     Recipe(

@@ -33,7 +33,7 @@ _FEWEST_OUTAGES = 5
 _WIDTH_90 = float(stats.norm.ppf(0.95))
 # Gain in the logarithm of the likelihood that a second state needs.
 _WORTH = 5.0
-_PRIOR_SD = 6.0
+_PRIOR_SD, _PRIOR_SD_LENGTHS = 6.0, 2.0
 _STEP = 1e-3
 
 
@@ -131,24 +131,29 @@ def _poisson(count: int, exposure: float) -> list[float]:
 def _lengths(
     lengths: Floats, interval: float, shortest: float
 ) -> tuple[float, float, dict[str, list[float]]]:
-    """Median and sigma of log-normal lengths that are known to half an interval, without the short ones."""
+    """Median and sigma of log-normal lengths that are known to half an interval, without the short ones.
+
+    The median is above the shortest length, as the channel demands.
+    """
     low = np.log(np.maximum(lengths - interval / 2, shortest))
     high = np.log(lengths + interval / 2)
-    floor = np.log(shortest)
+    floor = float(np.log(shortest))
 
     def objective(point: Floats) -> float:
-        sigma = np.exp(point[1])
-        inside = stats.norm.cdf((high - point[0]) / sigma) - stats.norm.cdf((low - point[0]) / sigma)
-        beyond = stats.norm.logsf((floor - point[0]) / sigma)
-        prior = 0.5 * (point[1] / 2) ** 2 + 0.5 * ((point[0] - floor) / _PRIOR_SD) ** 2
+        middle, sigma = floor + np.exp(point[0]), np.exp(point[1])
+        inside = stats.norm.cdf((high - middle) / sigma) - stats.norm.cdf((low - middle) / sigma)
+        beyond = stats.norm.logsf((floor - middle) / sigma)
+        prior = 0.5 * float(point @ point) / _PRIOR_SD_LENGTHS**2
         return float(-(np.log(np.maximum(inside, 1e-300)) - beyond).sum() + prior)
 
-    start = np.array([float(np.mean(np.log(lengths))), np.log(max(float(np.std(np.log(lengths))), 0.2))])
+    above = max(float(np.mean(np.log(lengths))) - floor, 0.1)
+    start = np.array([np.log(above), np.log(max(float(np.std(np.log(lengths))), 0.2))])
     point, deviation = _minimum(objective, start)
     ends = np.exp(point[:, None] + deviation[:, None] * np.array([0.0, -_WIDTH_90, _WIDTH_90]))
+    ends[0] = np.exp(floor + ends[0])
     names = ("length.median_s", "length.sigma")
     found = {name: row.tolist() for name, row in zip(names, ends, strict=True)}
-    return float(np.exp(point[0])), float(np.exp(point[1])), found
+    return float(ends[0, 0]), float(ends[1, 0]), found
 
 
 def losses(series: Series) -> tuple[Found, Runs]:
