@@ -185,6 +185,15 @@ def misfit(weights: Array, slots: Sequence[Slot]) -> float:
     return total
 
 
+def kept_share(weights: Array, slots: Sequence[Slot]) -> float:
+    """How often the weights keep the satellite of the slot before, in percent; the measured one is given."""
+    total = 0.0
+    for features, _ in map(_features, slots):
+        chances = np.exp(features @ weights)
+        total += float(chances @ features[:, 2] / chances.sum())
+    return 100 * total / len(slots)
+
+
 def fitted(slots: Sequence[Slot]) -> tuple[Array, Array]:
     """The most likely weights, by Newton's method with halved steps, and their standard errors."""
     weights, choices = np.zeros(3), [_features(slot) for slot in slots]
@@ -238,11 +247,19 @@ def _print_measured(folder: Path) -> None:
     row = _row([measured_shares(each) for each in slots.values()], [f"{share:.1f}" for share in pooled[1:3]])
     _print("| measured | " + " | ".join(row) + " |")
     allowed = {site: usable(each) for site, each in slots.items()}
-    _print_fit("together", [slot for each in allowed.values() for slot in each])
+    everywhere = [slot for each in allowed.values() for slot in each]
+    _print_fit("together", everywhere)
+    together = fitted(everywhere)[0]
     for site in NAMES:
         _print_fit(site, allowed[site])
+        share, found = kept_share(together, allowed[site]), measured_shares(slots[site])[2]
+        _print(f"    kept with the weights of all sites: {share:.0f} %; measured: {found:.0f} %")
         others = fitted([slot for other in NAMES if other != site for slot in allowed[other]])[0]
         _print(f"    misfit with the weights of the other sites: {misfit(others, allowed[site]):.0f}")
+        outside, uniform = (
+            -misfit(weights, allowed[site]) / len(allowed[site]) for weights in (others, np.zeros(3))
+        )
+        _print(f"    log-likelihood per slot with these: {outside:.2f}; of a uniform choice: {uniform:.2f}")
 
 
 def _print_fit(name: str, slots: Sequence[Slot]) -> None:
