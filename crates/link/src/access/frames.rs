@@ -25,6 +25,12 @@ leobench_base::spec! {
     /// frames, `wait` on average. All packets that are ready by then leave together, so the mean rate remains that of
     /// the link. With a random `wait`, each reassignment draws another one, at the times of `every` and `phase` or
     /// `interval`: every 15 s unless given, at the seconds 12, 27, 42 and 57 of a minute of the run.
+    ///
+    /// With a `correlation`, packets that follow each other meet a similar load. Packets that are ready by the same frame then wait
+    /// for Q(Φ(X(t))) further frames: Q is the quantile function of the same geometric distribution, t the time at which the first
+    /// of them is ready, and X a stationary Ornstein-Uhlenbeck process of variance 1 and correlation exp(-t/τ) (a Gaussian copula;
+    /// Nelsen 2006, "An Introduction to Copulas", section 2.3). No packet overtakes: when the number falls by several at once, a
+    /// packet leaves with the one before it. That lengthens the waits of a dense stream unless τ is far above `wait`.
     pub struct FramesSpec example = r#"{"period": "5 ms", "wait": "10 ms"}"# check = check {
         ..pub clock: ClockSpec,
         /// Time from the start of a frame to the start of the next. Starlink's downlink has 750 frames per second (Humphreys
@@ -35,6 +41,8 @@ leobench_base::spec! {
         /// Mean time to wait for frames that others use, after the next frame has begun. A distribution is sampled at
         /// each reassignment.
         pub wait: DurationDistribution = DurationDistribution::fixed(SimDuration::ZERO),
+        /// Time constant τ of the frames that others use. Without it, their number is drawn independently each time.
+        pub correlation: Option<SimDuration>,
         /// Factors on `wait` for each hour of the day, from midnight to one o'clock onwards.
         pub day: Option<[Weight; 24]>,
         /// Local time of day at the start of the run, from midnight.
@@ -50,6 +58,9 @@ fn check(spec: &FramesSpec) -> Result<(), Fault> {
     if spec.wait.mean() > LONGEST_WAIT.as_nanos() as f64 {
         let allowed = format!("at most {LONGEST_WAIT} on average");
         return Err(Fault::new("wait", "is too long", allowed));
+    }
+    if spec.correlation.is_some_and(SimDuration::is_zero) {
+        return Err(Fault::new("correlation", "is zero", "a time above zero"));
     }
     if spec.day_start >= DAY {
         return Err(Fault::new("day_start", "is not a time of day", r#"a time below "24 h""#));
@@ -72,6 +83,7 @@ impl AccessModel for FramesSpec {
             reassignments: clock.map(|clock| (clock, self.wait.clone(), waits)),
             upcoming,
             day: self.day.map(|day| (day, self.day_start)),
+            load: self.correlation.map(Load::new),
             turns: rng.child("turns").rng(),
             granted: None,
         })
@@ -92,9 +104,45 @@ struct Frames {
     /// The next reassignment.
     upcoming: SimTime,
     day: Option<([Weight; 24], SimDuration)>,
+    load: Option<Load>,
     turns: SimRng,
-    /// Start of the last frame that was found free.
-    granted: Option<SimTime>,
+    granted: Option<Grant>,
+}
+
+/// The frame of the last packet.
+#[derive(Clone, Copy)]
+struct Grant {
+    start: SimTime,
+    /// Packets that are ready by then take it, too.
+    until: SimTime,
+}
+
+/// The load that others cause, as a standard normal number that is correlated in time.
+struct Load {
+    /// Correlation time, in nanoseconds.
+    correlation: f64,
+    /// When it was last drawn, and its value then.
+    last: Option<(SimTime, f64)>,
+}
+
+impl Load {
+    fn new(correlation: SimDuration) -> Self {
+        Self { correlation: correlation.as_nanos() as f64, last: None }
+    }
+
+    /// Logarithm of the probability of a larger load than that at `now`.
+    ///
+    /// The step from the last time is exact, however long (Gillespie 1996, "Exact numerical simulation of the
+    /// Ornstein-Uhlenbeck process and its integral", Physical Review E 54(2)).
+    fn log_survival(&mut self, now: SimTime, rng: &mut SimRng) -> f64 {
+        let drawn = rng.normal();
+        let value = self.last.map_or(drawn, |(then, value)| {
+            let exponent = now.saturating_since(then).as_nanos() as f64 / self.correlation;
+            libm::exp(-exponent) * value + (-libm::expm1(-2.0 * exponent)).sqrt() * drawn
+        });
+        self.last = Some((now, value));
+        libm::log(libm::erfc(value * std::f64::consts::FRAC_1_SQRT_2) / 2.0)
+    }
 }
 
 impl Frames {
@@ -130,18 +178,25 @@ impl Frames {
             return 0;
         }
         let busy = wait / (wait + self.period.as_nanos() as f64);
-        (libm::log1p(-self.turns.unit()) / libm::log(busy)) as u64
+        let log_survival = match &mut self.load {
+            Some(load) => load.log_survival(now, &mut self.turns),
+            None => libm::log1p(-self.turns.unit()),
+        };
+        (log_survival / libm::log(busy)) as u64
     }
 }
 
 impl MediumAccess for Frames {
     fn leaves(&mut self, ready: SimTime) -> SimTime {
-        if let Some(granted) = self.granted.filter(|granted| *granted >= ready) {
-            return granted;
+        if let Some(grant) = self.granted.filter(|grant| grant.until >= ready) {
+            return grant.start;
         }
         self.reassign(ready);
-        let granted = self.next_frame(ready) + self.period * self.taken(ready);
-        self.granted = Some(granted);
-        granted
+        let frame = self.next_frame(ready);
+        let free = frame + self.period * self.taken(ready);
+        let start = self.granted.map_or(free, |last| last.start.max(free));
+        let until = if self.load.is_some() { frame } else { start };
+        self.granted = Some(Grant { start, until });
+        start
     }
 }

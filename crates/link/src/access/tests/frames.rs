@@ -59,6 +59,108 @@ fn frames_of_others_add_a_geometric_number_of_frames() {
     }
 }
 
+/// With a correlation, the marginal distribution of `frames_of_others_add_a_geometric_number_of_frames`.
+#[test]
+fn correlated_frames_of_others_are_geometric_too() {
+    let json = r#"{"kind": "frames", "period": "5 ms", "wait": "15 ms", "correlation": "3 s"}"#;
+    let waits = waits(json, 400_000);
+    assert_mean("mean", &means(&waits, 1), 2.5 + 15.0, 0.02);
+    for frames in 1..8 {
+        let beyond = 5.0 * f64::from(frames);
+        let longer: Vec<f64> =
+            waits.iter().map(|wait| if *wait >= beyond { 1.0 } else { 0.0 }).collect();
+        let expected = libm::pow(0.75, f64::from(frames));
+        assert_mean("share beyond a number of frames", &means(&longer, 1), expected, 0.05);
+    }
+}
+
+/// The same in a stream that has a packet for every frame: waits do not depend on how many packets there are.
+#[test]
+fn correlated_waits_of_a_dense_stream_are_geometric_too() {
+    let json = r#"{"kind": "frames", "period": "5 ms", "start": "0 ms", "wait": "15 ms", "correlation": "2 s"}"#;
+    let spec: AccessSpec = read(json).unwrap();
+    let mut access = spec.model().build(&RngTree::new(8));
+    let waits: Vec<f64> = (0..4_000_000u64)
+        .map(|frame| {
+            let ready = SimTime::from_nanos(frame * 5_000_000);
+            (access.leaves(ready) - ready).as_nanos() as f64 / MS
+        })
+        .collect();
+    assert_mean("mean", &means(&waits, 1), 15.0, 0.05);
+    // 5² b (1 + b) / (1 - b)², b = 0.75.
+    assert_mean("second moment", &means(&waits, 2), 525.0, 0.1);
+}
+
+#[test]
+fn correlated_waits_never_reorder() {
+    for correlation in ["1 ms", "20 ms", "1 s"] {
+        let json = format!(
+            r#"{{"kind": "frames", "period": "2 ms", "wait": "15 ms", "correlation": "{correlation}"}}"#
+        );
+        let spec: AccessSpec = read(&json).unwrap();
+        let mut access = spec.model().build(&RngTree::new(9));
+        let times = (0..20_000u64).map(|k| SimTime::from_nanos(k * 700_000));
+        let leaves: Vec<_> = times.map(|ready| (ready, access.leaves(ready))).collect();
+        assert!(leaves.iter().all(|(ready, leaves)| leaves >= ready));
+        assert!(leaves.is_sorted_by_key(|(_, leaves)| *leaves), "{correlation}");
+    }
+}
+
+/// The orthant probability of two normal numbers of correlation ρ: 1/4 + asin(ρ) / 2π (Sheppard 1899).
+///
+/// A frame is another's with probability 1/2, so a packet that is ready at the start of one waits if X is above 0.
+#[test]
+fn loads_are_correlated_as_the_copula_says() {
+    let json = r#"{"kind": "frames", "period": "1 ms", "start": "0 ms", "wait": "1 ms", "correlation": "2 s"}"#;
+    let spec: AccessSpec = read(json).unwrap();
+    let mut access = spec.model().build(&RngTree::new(3));
+    let busy: Vec<bool> = (0..400_040u64)
+        .map(|second| {
+            let ready = SimTime::from_nanos(second * 1_000_000_000);
+            access.leaves(ready) > ready
+        })
+        .collect();
+    for lag in [1, 2, 4, 40] {
+        let both: Vec<f64> = busy
+            .windows(lag + 1)
+            .take(400_000)
+            .map(|pair| f64::from(u8::from(pair[0] && pair[lag])))
+            .collect();
+        let correlation = libm::exp(-(lag as f64) / 2.0);
+        let expected = 0.25 + libm::asin(correlation) / (2.0 * std::f64::consts::PI);
+        assert_mean(&format!("both busy {lag} s apart"), &means(&both, 1), expected, 0.02);
+    }
+}
+
+/// Two waits in a row differ by the variance of the geometric law twice if independent, and hardly at 1/100 of the
+/// correlation time.
+#[test]
+fn waits_in_a_row_are_alike_if_correlated() {
+    let difference = |correlation: &str| {
+        let json = format!(
+            r#"{{"kind": "frames", "period": "1 ms", "start": "0 ms", "wait": "10 ms"{correlation}}}"#
+        );
+        let spec: AccessSpec = read(&json).unwrap();
+        let mut access = spec.model().build(&RngTree::new(4));
+        let mut wait = |millis: u64| {
+            let ready = SimTime::from_nanos(millis * 1_000_000);
+            (access.leaves(ready) - ready).as_nanos() as f64 / MS
+        };
+        let squares = (0..20_000u64).map(|pair| {
+            // Every 100 s, two packets 1 s apart: no wait takes a second.
+            let change = wait(pair * 100_000) - wait(pair * 100_000 + 1_000);
+            change * change
+        });
+        squares.sum::<f64>() / 20_000.0
+    };
+    // Twice the variance m (m + 1) of the number of frames, m = 10; its standard error is 2 %.
+    let independent = difference("");
+    assert!((independent / 220.0 - 1.0).abs() < 0.06, "{independent}");
+    let correlated = difference(r#", "correlation": "100 s""#);
+    // About 220 (1 - ρ), ρ = exp(-1/100), were the waits normal; the skewed tail of the law doubles it at most.
+    assert!((1.0..2.0).contains(&(correlated / (220.0 * 0.01))), "{correlated}");
+}
+
 #[test]
 fn packets_that_wait_leave_together_on_the_grid() {
     let json = r#"{"kind": "frames", "period": "5 ms", "start": "12 ms", "wait": "10 ms"}"#;
@@ -142,6 +244,8 @@ fn what_has_no_frames_is_refused() {
     refused(r#"{"kind": "frames", "period": "0 ms"}"#, "period", "is zero");
     refused(r#"{"kind": "frames", "period": "5 ms", "wait": "2 min"}"#, "wait", "too long");
     refused(r#"{"kind": "frames", "period": "5 ms", "every": "0 s"}"#, "every", "is zero");
+    let timeless = r#"{"kind": "frames", "period": "5 ms", "correlation": "0 s"}"#;
+    refused(timeless, "correlation", "is zero");
     refused(
         r#"{"kind": "frames", "period": "5 ms", "day_start": "24 h"}"#,
         "day_start",
