@@ -179,6 +179,33 @@ def test_old_elements_are_warned_of_and_then_refused(plane: Path) -> None:
         leobench.check(plane, {"constellation.start": "2026-05-28T12:00:00Z"})
 
 
+# The same orbit with so much drag that it ends within minutes.
+DECAYING = """\
+FALLING
+1 44715U 19074C   26078.50000000  .00001000  00000-0  90000-0 0  999
+2 44715  53.0540 100.0000 0001400  80.0000 280.0000 16.4000000030000
+"""
+
+
+def test_decayed_satellites_are_left_out_with_a_warning(
+    plane: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = plane.parent / "one.tle"
+    falling = "\n".join(checked(line) for line in DECAYING.splitlines())
+    file.write_text(file.read_text(encoding="utf-8") + falling + "\n", encoding="utf-8")
+    out = plane.parent / "out"
+    assert cli.main(["run", str(plane), "--out", str(out)]) == 0
+    warning = "one.tle: 1 of 2 satellites decay before the run ends and are left out: FALLING"
+    assert warning in capsys.readouterr().err
+    assert warning in leobench.open(out).warnings
+    assert cli.main(["run", str(plane), "--set", "constellation.satellites.on_decayed=refuse"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "one.tle, line 5: FALLING: " in line
+    assert "leave it out, or use on_decayed = `skip`" in line
+    with pytest.raises(leobench.ScenarioError, match="allowed: `skip`, `refuse`"):
+        leobench.check(plane, {"constellation.satellites.on_decayed": "warn"})
+
+
 def test_a_sky_is_looked_at_for_a_stated_time(plane: Path) -> None:
     with pytest.raises(
         leobench.ScenarioError, match=r"^duration: is required but missing; allowed: a time above zero$"

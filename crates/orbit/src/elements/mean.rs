@@ -3,8 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use leobench_base::SimTime;
-
 use super::{omm, tle};
 use crate::error::{FileError, Location};
 use crate::frame::Epoch;
@@ -45,30 +43,6 @@ pub struct ElementRecord {
     pub elements: MeanElements,
     /// The line or record in the file.
     pub location: Location,
-}
-
-/// How far from their epoch elements may be used, in days. SGP4's error grows by one to three kilometres a day.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ages {
-    /// Beyond this, with a warning.
-    pub warn_days: f64,
-    /// Beyond this, not at all.
-    pub refuse_days: f64,
-}
-
-impl Default for Ages {
-    fn default() -> Self {
-        Self { warn_days: 7.0, refuse_days: 30.0 }
-    }
-}
-
-/// The satellites of a file, and one-line warnings about them.
-#[derive(Debug)]
-pub struct Loaded {
-    /// In the order of the file.
-    pub satellites: Vec<Satellite>,
-    /// One-line warnings for the user.
-    pub warnings: Vec<String>,
 }
 
 impl MeanElements {
@@ -162,60 +136,9 @@ pub fn read(file: &str, text: &str) -> Result<Vec<ElementRecord>, FileError> {
     Ok(all)
 }
 
-/// Reads the satellites of a file for a run from `start` for a `length`.
-///
-/// # Errors
-/// The first line or record that is wrong, whose epoch is too far away, or that SGP4 cannot propagate.
-pub fn load(
-    file: &str,
-    text: &str,
-    start: Epoch,
-    length: SimTime,
-    ages: Ages,
-) -> Result<Loaded, FileError> {
-    let mut satellites = Vec::new();
-    let (mut old, mut oldest) = (0, 0.0f64);
-    for placed in read(file, text)? {
-        let elements = &placed.elements;
-        let days = |at: Epoch| at.seconds_since(elements.epoch).abs() / 86_400.0;
-        let end = start.at(length);
-        let age = days(start).max(days(end));
-        if age > ages.refuse_days {
-            let far = if days(start) < days(end) { end } else { start };
-            return Err(placed.error(
-                file,
-                format!(
-                    "the elements of {} have the epoch {}, {age:.1} days from {far}; at most {} days are allowed",
-                    elements.name, elements.epoch, ages.refuse_days
-                ),
-            ));
-        }
-        if age > ages.warn_days {
-            old += 1;
-            oldest = oldest.max(age);
-        }
-        let name = |problem| format!("{}: {problem}", elements.name);
-        let satellite = elements.satellite().map_err(|e| placed.error(file, name(e)))?;
-        for at in [start, end] {
-            satellite.orbit.state(at).map_err(|problem| {
-                placed.error(file, name(format!("{problem} at {at}; leave it out")))
-            })?;
-        }
-        satellites.push(satellite);
-    }
-    let warnings = (old > 0).then(|| {
-        let warn = ages.warn_days;
-        format!(
-            "{file}: {old} of {} satellites have elements more than {warn} days from the run, up to {oldest:.1} \
-             days; expect errors of one to three kilometres per day",
-            satellites.len()
-        )
-    });
-    Ok(Loaded { satellites, warnings: warnings.into_iter().collect() })
-}
-
 impl ElementRecord {
-    fn error(&self, file: &str, problem: impl Into<String>) -> FileError {
+    /// An error at the place in the file.
+    pub(super) fn error(&self, file: &str, problem: impl Into<String>) -> FileError {
         FileError::at(file, self.location.clone(), problem)
     }
 }

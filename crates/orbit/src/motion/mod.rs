@@ -13,7 +13,7 @@ pub use constellation::{
 };
 pub use ephemeris::{Ephemeris, SPACING};
 pub use ground_stations::GroundStation;
-pub use orbit::{CircularElements, CircularOrbit, Orbit, OrbitError, Sgp4Orbit};
+pub use orbit::{CircularElements, CircularOrbit, GRAVITY, Orbit, OrbitError, Sgp4Orbit};
 pub use satellite::Satellite;
 pub use track::Track;
 pub use walker::{Pattern, Shell};

@@ -2,9 +2,10 @@
 //!
 //! Terminals are reconfigured every 15 s, at seconds 12, 27, 42 and 57 of each minute (Tanveer et al. 2023, Making Sense of
 //! Constellations; Mohan et al. 2024, A Multifaceted Look at Starlink Performance). The utility is a conditional logit fitted
-//! to the choices at three sites (Louvain, Kanazawa, Brisbane; about 490 slots each; data of `SatInView`, July 2024):
-//! candidates within 18 degrees of the geostationary arc are out, and a candidate of elevation e (1 at the zenith) is chosen with
-//! a probability in proportion to exp(5.5 e - 0.9 e² + 1.7 if it serves already). The weight 1.7 was 1.3 to 2.1 by site.
+//! with a penalty on its weights to the choices at three sites (Louvain, Kanazawa, Brisbane; about 490 slots each; data of
+//! `SatInView`, July 2024): candidates within 18 degrees of the geostationary arc are out, and a candidate of elevation e (1 at
+//! the zenith) is chosen with a probability in proportion to exp(5.5 e - 0.9 e² + 1.7 if it serves already). The weight 1.7 was
+//! 1.3 to 2.1 by site. Without the penalty, the weights are 20.5, -13.3 and 1.64.
 
 use leobench_base::quantity::Angle as AngleSpec;
 use leobench_base::spec::{Fault, Range};
@@ -34,8 +35,9 @@ leobench_base::spec! {
     /// A random choice by a utility, every 15 s at the seconds 12, 27, 42 and 57 of a minute of UTC.
     ///
     /// A candidate of elevation e (1 at the zenith) is chosen with a probability in proportion to
-    /// exp(`elevation` e + `square` e² + `kept` if it serves already). The defaults are a first fit to the choices at three
-    /// sites (Louvain, Kanazawa, Brisbane; SatInView data of July 2024); `scenarios/starlink-sites.toml` has another one.
+    /// exp(`elevation` e + `square` e² + `kept` if it serves already). The defaults come from a penalised fit to the choices at
+    /// three sites (Louvain, Kanazawa, Brisbane; SatInView data of July 2024), which shrinks the weights. Without the penalty, they
+    /// are 20.5, -13.3 and 1.64; `scenarios/starlink-sites.toml` has weights close to these.
     pub struct StarlinkSpec: Default {
         /// Weight of the elevation.
         pub elevation: f64 [WEIGHTS] = 5.5,

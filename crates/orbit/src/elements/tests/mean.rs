@@ -1,6 +1,6 @@
 use leobench_base::{SimDuration, SimTime};
 
-use crate::elements::{Ages, MeanElements, load, read};
+use crate::elements::{Acceptance, MeanElements, OnDecayed, load, read};
 use crate::frame::Epoch;
 use crate::motion::{Constellation, Ephemeris, SPACING};
 
@@ -111,11 +111,10 @@ fn wrong_messages_are_named() {
 
 #[test]
 fn elements_are_used_near_their_epoch_only() {
-    let epoch = Epoch::parse("2020-07-12T21:16:01").unwrap();
     let hour = SimTime::from_nanos(3_600_000_000_000);
     let load = |days: u64| {
-        let start = epoch.after(SimDuration::from_secs(days * 86_400));
-        load("iss.tle", &tle(), start, hour, Ages::default())
+        let start = epoch().after(SimDuration::from_secs(days * 86_400));
+        load("iss.tle", &tle(), start, hour, Acceptance::default())
     };
     assert!(load(0).unwrap().warnings.is_empty());
     let warned = load(8).unwrap();
@@ -168,19 +167,92 @@ fn positions_are_those_of_the_verification_vectors() {
     assert!(rows > 600, "{rows}");
 }
 
-/// With ten thousand times its drag, the station decays before the end of the run: the satellite, its line and the time are named.
+const DAY: SimTime = SimTime::from_nanos(86_400_000_000_000);
+
+fn epoch() -> Epoch {
+    Epoch::parse("2020-07-12T21:16:01").unwrap()
+}
+
+/// The station, and others whose drag makes them decay within a day: ten thousand times its own.
+fn with_decaying(count: usize) -> String {
+    let text = csv();
+    let (header, station) = text.split_once('\n').unwrap();
+    let decaying = (1..=count).map(|number| {
+        let other = station.replace("ISS (ZARYA)", &format!("FALLING {number}"));
+        other.replace("25544", &(25_544 + number).to_string()).replace("-0.000031515", "0.9")
+    });
+    format!("{header}\n{station}{}", decaying.collect::<String>())
+}
+
+/// The satellite, its line and the time are named.
 #[test]
-fn a_satellite_that_decays_is_refused_before_the_run() {
-    let start = Epoch::parse("2020-07-12T21:16:01").unwrap();
-    let text = csv().replace("-0.000031515", "0.9");
-    let day = SimTime::from_nanos(86_400_000_000_000);
-    let message = load("iss.csv", &text, start, day, Ages::default()).unwrap_err().to_string();
-    assert!(message.starts_with("iss.csv, line 2: ISS (ZARYA): "), "{message}");
-    assert!(message.ends_with("at 2020-07-13T21:16:01.000Z; leave it out"), "{message}");
+fn a_satellite_that_decays_is_refused_if_asked_for() {
+    let refuse = Acceptance { on_decayed: OnDecayed::Refuse, ..Acceptance::default() };
+    let text = with_decaying(1);
+    let message = load("iss.csv", &text, epoch(), DAY, refuse).unwrap_err().to_string();
+    assert!(message.starts_with("iss.csv, line 3: FALLING 1: "), "{message}");
+    let end = "at 2020-07-13T21:16:01.000Z; leave it out, or use on_decayed = `skip`";
+    assert!(message.ends_with(end), "{message}");
     let all = Constellation::of_satellites(
-        load("iss.csv", &text, start, SimTime::ZERO, Ages::default()).unwrap().satellites,
+        load("iss.csv", &text, epoch(), SimTime::ZERO, refuse).unwrap().satellites,
     );
-    let mut ephemeris = Ephemeris::new(all, start, SPACING).unwrap();
-    let error = ephemeris.advance(day).unwrap_err().to_string();
-    assert!(error.contains("satellite ISS (ZARYA) has no orbit at 2020-07-13"), "{error}");
+    let mut ephemeris = Ephemeris::new(all, epoch(), SPACING).unwrap();
+    let error = ephemeris.advance(DAY).unwrap_err().to_string();
+    assert!(error.contains("satellite FALLING 1 has no orbit at 2020-07-13"), "{error}");
+}
+
+#[test]
+fn satellites_that_decay_are_left_out_and_counted() {
+    let load = |count| load("iss.csv", &with_decaying(count), epoch(), DAY, Acceptance::default());
+    assert!(load(0).unwrap().warnings.is_empty());
+    let ends = [(1, "left out: FALLING 1"), (3, "FALLING 3"), (5, "FALLING 3 and 2 more")];
+    for (count, end) in ends {
+        let loaded = load(count).unwrap();
+        assert_eq!(loaded.satellites.len(), 1);
+        assert_eq!(loaded.satellites[0].name, "ISS (ZARYA)");
+        let [warning] = loaded.warnings.as_slice() else { panic!("{:?}", loaded.warnings) };
+        let start = format!("iss.csv: {count} of {} satellites decay", count + 1);
+        assert!(warning.starts_with(&start) && warning.ends_with(end), "{warning}");
+    }
+}
+
+#[test]
+fn a_file_of_decayed_satellites_only_is_refused() {
+    let text = csv().replace("-0.000031515", "0.9");
+    let error = load("iss.csv", &text, epoch(), DAY, Acceptance::default()).unwrap_err();
+    let message = error.to_string();
+    assert_eq!(message, "iss.csv: no satellite has an orbit above the ground during the run");
+}
+
+/// The axis of 15.495 revolutions a day is 6,795 km: with an eccentricity of 0.1, the perigee is 260 km below the ground, and the
+/// apogee, where the run starts and ends, 1,100 km above.
+#[test]
+fn a_perigee_below_the_ground_is_found_within_the_run() {
+    let (header, station) = {
+        let text = csv();
+        let (header, station) = text.split_once('\n').unwrap();
+        (header.to_owned(), station.to_owned())
+    };
+    let low = station
+        .replace("ISS (ZARYA)", "LOW")
+        .replace("25544", "25545")
+        .replace("0.0001413", "0.1")
+        .replace("280.4612", "180");
+    let text = format!("{header}\n{station}{low}");
+    let turn = SimTime::from_nanos(5_576_000_000_000);
+    let loaded = load("low.csv", &text, epoch(), turn, Acceptance::default()).unwrap();
+    assert!(loaded.warnings[0].ends_with("left out: LOW"), "{:?}", loaded.warnings);
+    let sound = Constellation::of_satellites(loaded.satellites);
+    let mut ephemeris = Ephemeris::new(sound, epoch(), SPACING).unwrap();
+    for minute in 0..=93 {
+        ephemeris.advance(SimTime::ZERO + SPACING * minute).unwrap();
+    }
+}
+
+/// 16.2 revolutions a day are an axis of 6,598 km: a perigee 190 km above the ground with an eccentricity of 0.005.
+#[test]
+fn a_low_orbit_that_lasts_is_kept() {
+    let text = csv().replace("15.49507896", "16.2").replace("0.0001413", "0.005");
+    let loaded = load("low.csv", &text, epoch(), DAY, Acceptance::default()).unwrap();
+    assert_eq!((loaded.satellites.len(), loaded.warnings.len()), (1, 0));
 }

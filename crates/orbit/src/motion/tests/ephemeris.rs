@@ -1,7 +1,7 @@
 use leobench_base::{SimDuration, SimTime};
 
-use crate::elements;
 use crate::elements::presets::preset;
+use crate::elements::{self, Acceptance};
 use crate::frame::Epoch;
 use crate::motion::{Constellation, Ephemeris, SPACING, SatelliteId};
 
@@ -47,7 +47,7 @@ fn interpolated_element_sets_are_within_ten_metres() {
         .lines()
         .filter_map(|line| line.strip_prefix("# "))
         .fold(String::new(), |all, line| all + line + "\n");
-    let loaded = elements::load("sets", &sets, start(), SimTime::ZERO, elements::Ages::default());
+    let loaded = elements::load("sets", &sets, start(), SimTime::ZERO, Acceptance::default());
     let all = Constellation::of_satellites(loaded.unwrap().satellites);
     let mut ephemeris = Ephemeris::new(all, start(), SPACING).unwrap();
     let (position, velocity) = worst(&mut ephemeris, 1);

@@ -8,7 +8,7 @@ use leobench_base::quantity::{Angle, Bearing, Distance};
 use leobench_base::spec::{Fault, Range, UpTo, Whole, nearest};
 use leobench_base::{Phase, SimDuration, SimTime};
 use leobench_orbit::elements::presets::{PRESETS, preset};
-use leobench_orbit::elements::{self, Ages};
+use leobench_orbit::elements::{self, Acceptance, OnDecayed};
 use leobench_orbit::motion::Pattern;
 use leobench_orbit::serving::chain::{Chain, Reading};
 use leobench_orbit::{Angle as Turn, Constellation, Epoch, Shell};
@@ -139,6 +139,9 @@ leobench_base::spec! {
         pub warn_days: f64 [Range::from(0.0).to(LONGEST_AGE)] = 7.0,
         /// Age of an element set, in days, beyond which it is refused.
         pub refuse_days: f64 [Range::from(0.0).to(LONGEST_AGE)] = 30.0,
+        /// Treatment of satellites that decay before the run ends: `skip` leaves them out with a warning, `refuse` refuses the
+        /// file.
+        pub on_decayed: OnDecayed = OnDecayed::Skip,
     }
 }
 
@@ -230,8 +233,13 @@ impl SatellitesModel for WalkerSpec {
 impl SatellitesModel for ElementsSpec {
     fn build(&self, folder: &Path, start: Epoch, length: SimDuration) -> Result<Satellites, Fault> {
         let text = text_of(folder, "elements", &self.elements)?;
-        let ages = Ages { warn_days: self.warn_days, refuse_days: self.refuse_days };
-        let loaded = elements::load(&self.elements, &text, start, SimTime::ZERO + length, ages);
+        let acceptance = Acceptance {
+            warn_days: self.warn_days,
+            refuse_days: self.refuse_days,
+            on_decayed: self.on_decayed,
+        };
+        let end = SimTime::ZERO + length;
+        let loaded = elements::load(&self.elements, &text, start, end, acceptance);
         let allowed = "TLE, or OMM as CSV, JSON or XML, of a time close to `start`";
         let loaded = loaded.map_err(|error| Fault::new("elements", error.to_string(), allowed))?;
         let constellation = Constellation::of_satellites(loaded.satellites);
