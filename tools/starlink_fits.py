@@ -50,7 +50,7 @@ RECIPES = (
         {
             "place": "gateway in Seattle, without inter-satellite links",
             "hardware": "user terminal, model not stated",
-            "motion": "parked",
+            "motion": "not stated",
             "source": _MMSYS,
             "licence": _LICENCE,
             "not_for": [
@@ -68,7 +68,7 @@ RECIPES = (
         {
             "place": "gateway in Lagos, reached over inter-satellite links",
             "hardware": "user terminal, model not stated",
-            "motion": "parked",
+            "motion": "not stated",
             "source": _MMSYS,
             "licence": _LICENCE,
             "not_for": [

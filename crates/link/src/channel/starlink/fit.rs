@@ -11,7 +11,13 @@ use super::outages::OutageSpec;
 use crate::process::ProcessSpec;
 
 /// The fits that come with leobench, by name.
-pub const FITS: &[(&str, &str)] = &[("seattle-2023", include_str!("fits/seattle-2023.json"))];
+pub const FITS: &[(&str, &str)] = &[
+    ("autobahn-2024", include_str!("fits/autobahn-2024.json")),
+    ("lagos-lasers-2023", include_str!("fits/lagos-lasers-2023.json")),
+    ("osnabrueck-2024", include_str!("fits/osnabrueck-2024.json")),
+    ("seattle-2023", include_str!("fits/seattle-2023.json")),
+    ("starlink", include_str!("fits/starlink.json")),
+];
 
 /// The version of the format that is read.
 const VERSION: u32 = 1;
