@@ -1,4 +1,4 @@
-"""The closed loop on ten truths of the model: what a replay predicts is near the truth, and nearer than naive."""
+"""The closed loop on ten truths of the model: predictions are near the truth, and nearer than naive ones."""
 
 from __future__ import annotations
 
