@@ -2,6 +2,7 @@
 //! machine; and how much memory a run of ten times the length takes.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
+mod channels;
 mod engine;
 mod floor;
 mod memory;
@@ -91,6 +92,7 @@ fn main() {
         (Some("memory"), Some(seconds)) => memory::child(&seconds),
         (Some("engine"), case) => drop(engine::run(chosen(case))),
         (Some("floor"), case) => drop(floor::run(chosen(case))),
+        (Some("channels"), _) => channels::compare(),
         (Some("schedulers"), _) => schedulers::compare(),
         (Some("stream"), scheduler) => {
             let number = |place| std::env::args().nth(place).and_then(|number| number.parse().ok());
@@ -119,7 +121,7 @@ fn main() {
         (None, _) => all(),
         (Some(other), _) => {
             println!(
-                "unknown argument {other}: engine, floor, schedulers, stream, streams, many, orbit, paths, transports, tcp, scale, relay or instructions, or none"
+                "unknown argument {other}: engine, floor, channels, schedulers, stream, streams, many, orbit, paths, transports, tcp, scale, relay or instructions, or none"
             );
         }
     }
@@ -172,6 +174,8 @@ fn all() {
         "\n(ns: wall nanoseconds per packet, data and acknowledgements; x: virtual seconds per second)\n"
     );
     memory::compare();
+    println!();
+    channels::compare();
     println!();
     schedulers::compare();
     println!();

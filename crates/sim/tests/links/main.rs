@@ -7,3 +7,4 @@ mod common;
 
 mod queues;
 mod relay;
+mod starlink;
