@@ -108,13 +108,14 @@ pub fn load(
 
 /// The warning about satellites that were left out.
 fn skipped(file: &str, decayed: &[&str], total: usize) -> String {
-    let mut names = decayed[..decayed.len().min(NAMED)].join(", ");
-    if decayed.len() > NAMED {
-        names += &format!(" and {} more", decayed.len() - NAMED);
-    }
+    let first = decayed[..decayed.len().min(NAMED)].join(", ");
+    let more = match decayed.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let count = decayed.len();
     format!(
-        "{file}: {} of {total} satellites decay before the run ends and are left out: {names}",
-        decayed.len()
+        "{file}: {count} of {total} satellites decay before the run ends and are left out: {first}{more}"
     )
 }
 
