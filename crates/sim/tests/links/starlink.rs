@@ -5,7 +5,8 @@ use leobench_sim::load::{Source, Syntax, load};
 
 /// Rates of 5 and 80 Mbit/s; the uplink loses 2 % of all packets.
 const CHANNEL: &str = r#"kind = "starlink", fit = "tests/links/fit.json", uplink_rate = "5 Mbps", downlink_rate = "80 Mbps""#;
-const BULK: &str = r#"source = { kind = "bulk", size = "1 MB" }"#;
+const BULK: &str = r#"transport = "quic"
+    source = { kind = "bulk", size = "1 MB" }"#;
 
 /// Headers of 28 bytes take 2.3 % of datagrams with 1,200.
 #[test]
