@@ -2,7 +2,7 @@
 //! the capacity.
 //!
 //! A standard normal number `z` is the sum of independent parts: a drift over minutes to hours, a level that each slot
-//! draws, and two that forget within seconds and within milliseconds. The [`Warp`](warp) turns it into the quantity.
+//! draws, and two that forget within seconds and within milliseconds. The `warp` turns it into the quantity.
 //! As the parts are Gaussian, the likelihood of a recording is exact by a Kalman filter, and what comes next has a
 //! distribution in closed form.
 //!

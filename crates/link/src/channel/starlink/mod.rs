@@ -1,9 +1,9 @@
 //! A channel fitted to measurements of Starlink: delay, capacity, loss and outages that change with the slots of 15 s
 //! and within them.
 //!
-//! [`FitSpec`](fit::FitSpec) are the parameters. [`Motion`](motion) draws from them: [`Quantity`](quantity::Quantity) is
-//! a delay or a capacity, [`LossChain`](loss::LossChain) the loss of a direction, [`Outages`](outages::Outages) are the
-//! times at which nothing gets through. Each has a random stream of its own.
+//! [`FitSpec`] are the parameters. `Motion` draws from them: `Quantity` is a delay or a capacity,
+//! `LossChain` the loss of a direction, `Outages` are the times at which nothing gets through. Each has a random stream
+//! of its own.
 
 pub mod fit;
 mod loss;
