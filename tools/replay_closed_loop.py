@@ -47,7 +47,7 @@ DELAY = Process(20.0, math.log(15.0), 0.3, (0.2, 0.6, 0.15, 0.05), slow_s=2.0)
 
 QUEUES_KB = (30, 100, 300)
 
-# What is predicted: the changes, and the metrics that are judged.
+# The predictions: changes, and the metrics that are judged.
 CALL = {
     "transport": "udp",
     "from": "sender",

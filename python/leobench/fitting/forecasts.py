@@ -10,7 +10,7 @@ import numpy as np
 
 from leobench._core import Process
 from leobench.fitting import losses
-from leobench.fitting.series import SLOT_S
+from leobench.fitting.series import PHASE_S, SLOT_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ class Model:
         if process is None:
             return None
         slots = fit.get("slots", {})
-        made = Process(json.dumps(process), slots.get("every_s", 15.0), slots.get("phase_s", 12.0))
+        made = Process(json.dumps(process), slots.get("every_s", SLOT_S), slots.get("phase_s", PHASE_S))
         each_way = (fit.get("uplink") or {}).get("loss") if quantity == "rtt" else None
         loss = None if each_way is None else losses.round_trip(each_way)
         return cls(made, loss, None if loss is None else fit.get("outages"))

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from leobench.files import read_text, write_text
+from leobench.fitting.fit import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +29,7 @@ def read_fit(file: Path) -> dict[str, Any] | None:
         content = json.loads(read_text(file))
     except ValueError:
         return None
-    is_fit = isinstance(content, dict) and content.get("format") == "leobench-fit"
+    is_fit = isinstance(content, dict) and content.get("format") == FORMAT
     return content if is_fit else None
 
 

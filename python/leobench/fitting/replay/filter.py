@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from leobench.fitting.replay.prior import Prior, Process
     from leobench.fitting.replay.transfer import Observations, Transfer
-
-    Array = NDArray[np.float64]
+    from leobench.fitting.series import Floats
 
 # Variance of z that no part has: it keeps covariances regular.
 _NUGGET = 1e-4
@@ -46,10 +45,10 @@ class Paths:
         evidence: Logarithm of the likelihood of the transfer under the prior.
     """
 
-    capacity: Array
-    base_ms: Array
+    capacity: Floats
+    base_ms: Floats
     bound: NDArray[np.bool_]
-    queue: Array
+    queue: Floats
     evidence: float
 
 
@@ -61,18 +60,18 @@ class _Gaussian:
         self.mean = np.zeros((particles, 4))
         self.covariance = np.diag(np.array(process.shares))
 
-    def advance(self, before_s: float, after_s: float) -> tuple[Array, Array]:
+    def advance(self, before_s: float, after_s: float) -> tuple[Floats, Floats]:
         """Goes on to a later time, and returns the transition."""
         factors, added = self.process.transition(before_s, after_s)
         self.mean = self.mean * factors
         self.covariance = self.covariance * np.outer(factors, factors) + np.diag(added)
         return factors, added
 
-    def predicted(self) -> tuple[Array, float]:
+    def predicted(self) -> tuple[Floats, float]:
         """Mean per particle and standard deviation of z."""
         return self.mean.sum(axis=1), float(np.sqrt(self.covariance.sum() + _NUGGET))
 
-    def learn(self, z: Array) -> None:
+    def learn(self, z: Floats) -> None:
         """Takes the z of each particle."""
         gain = self.covariance.sum(axis=1) / (self.covariance.sum() + _NUGGET)
         self.mean = self.mean + np.outer(z - self.mean.sum(axis=1), gain)
@@ -83,15 +82,15 @@ class _Gaussian:
 class _Step:
     """The particles after a bin: what backward sampling needs of them."""
 
-    log_weight: Array
-    z: tuple[Array, Array]
-    mean: tuple[Array, Array]
-    covariance: tuple[Array, Array]
-    transition: tuple[tuple[Array, Array], tuple[Array, Array]]
-    capacity: Array
-    base_s: Array
+    log_weight: Floats
+    z: tuple[Floats, Floats]
+    mean: tuple[Floats, Floats]
+    covariance: tuple[Floats, Floats]
+    transition: tuple[tuple[Floats, Floats], tuple[Floats, Floats]]
+    capacity: Floats
+    base_s: Floats
     bound: NDArray[np.bool_]
-    queue: Array
+    queue: Floats
 
 
 class Filter:
@@ -124,7 +123,7 @@ class Filter:
                 log_weight, base_s = self._resample(log_weight, base_s)
             log_weight, base_s = self._bin(at, log_weight, base_s)
 
-    def _resample(self, log_weight: Array, base_s: Array) -> tuple[Array, Array]:
+    def _resample(self, log_weight: Floats, base_s: Floats) -> tuple[Floats, Floats]:
         weight = np.exp(log_weight)
         if 1.0 / np.sum(weight**2) > self._count / 2:
             return log_weight, base_s
@@ -134,7 +133,7 @@ class Filter:
             part.mean = part.mean[chosen]
         return np.full(self._count, -np.log(self._count)), base_s[chosen]
 
-    def _bin(self, at: int, log_weight: Array, before_s: Array) -> tuple[Array, Array]:
+    def _bin(self, at: int, log_weight: Floats, before_s: Floats) -> tuple[Floats, Floats]:
         now = self._start + float(self._seen.edges[at])
         earlier = now - BIN_S if at else now
         transition = self._capacity.advance(earlier, now), self._delay.advance(earlier, now)
@@ -168,7 +167,7 @@ class Filter:
         )
         return log_weight, base_s
 
-    def _base(self, at: int) -> tuple[Array, Array, Array]:
+    def _base(self, at: int) -> tuple[Floats, Floats, Floats]:
         """Draws the base delay of each particle: its z, itself in seconds, and the weight."""
         process = self._delay.process
         mean, spread = self._delay.predicted()
@@ -235,14 +234,14 @@ class _Future:
         self._information = np.zeros((4, 4))
         self._vector = np.zeros((draws, 4))
 
-    def weight(self, mean: Array, covariance: Array) -> Array:
+    def weight(self, mean: Floats, covariance: Floats) -> Floats:
         """Log-likelihood of the rest of each path after each particle, up to a constant: paths, particles."""
         inverse = np.linalg.inv(np.eye(4) + covariance @ self._information)
         curved = inverse.T @ self._information
         squares = np.einsum("ni,ij,nj->n", mean, curved, mean)
         return np.asarray(self._vector @ inverse @ mean.T - 0.5 * squares[None, :])
 
-    def add(self, z: Array, factors: Array, added: Array) -> None:
+    def add(self, z: Floats, factors: Floats, added: Floats) -> None:
         """Takes the z of a bin, and goes back over the transition to it."""
         information = self._information + 1.0 / _NUGGET
         vector = self._vector + z[:, None] / _NUGGET
@@ -251,6 +250,6 @@ class _Future:
         self._vector = factors * (vector @ shrunk.T)
 
 
-def _log_normal(off: Array, spread: Array | float) -> Array:
+def _log_normal(off: Floats, spread: Floats | float) -> Floats:
     """The logarithm of the normal density so far off its mean."""
     return np.asarray(-0.5 * (off / spread) ** 2 - np.log(spread) - 0.5 * np.log(2 * np.pi))

@@ -12,6 +12,7 @@ from leobench.errors import InputError
 from leobench.fitting.replay import filter as particles
 from leobench.fitting.replay.prior import Prior, Process
 from leobench.fitting.replay.transfer import BIN_S, PACKET, observe
+from leobench.fitting.series import SLOT_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
     from leobench.fitting.replay.prior import Fit
     from leobench.fitting.replay.transfer import Observations, Transfer
-
-    Array = NDArray[np.float64]
+    from leobench.fitting.series import Floats
 
 # Seconds that a transfer must last, and the share of its bins that need a round trip.
 LEAST_S, _LEAST_KNOWN = 5.0, 0.3
@@ -51,7 +51,6 @@ _STANDING = 1.15
 _ROOM, _ABOUT = 0.5, 4
 # An unknown limit is at least so many times the longest queue that lost nothing.
 _UNSEEN_LIMIT = 2.0
-_SLOT_S = 15.0
 
 
 @dataclass(frozen=True)
@@ -73,16 +72,16 @@ class Posterior:
     seen: Observations
     prior: Prior
     paths: particles.Paths
-    loss: Array
+    loss: Floats
     queue_limit: float
     queue_known: bool
-    observed_mbps: Array
+    observed_mbps: Floats
 
 
 def infer(
     transfer: Transfer,
     fit: Fit | None,
-    light: tuple[Array, Array] | None,
+    light: tuple[Floats, Floats] | None,
     draws: int,
     seed: int,
     queue_limit: float | None = None,
@@ -240,14 +239,14 @@ def _delays(transfer: Transfer, seen: Observations) -> list[Process]:
     ]
 
 
-def _waiting(seen: Observations, found: particles.Paths) -> Array:
+def _waiting(seen: Observations, found: particles.Paths) -> Floats:
     """The longest queue in each bin by the wait of its packets, which losses hardly disturb."""
     wait_ms = np.maximum(1e3 * seen.longest_s[None, :] - found.base_ms, 0.0)
     queue = np.median(wait_ms * found.capacity * 125.0, axis=0)
     return np.where(np.isfinite(queue), queue, 0.0)
 
 
-def _lost(seen: Observations, found: particles.Paths) -> tuple[NDArray[np.intp], Array]:
+def _lost(seen: Observations, found: particles.Paths) -> tuple[NDArray[np.intp], Floats]:
     """The bins with losses, and the longest queue about each."""
     queue = _waiting(seen, found)
     bins = np.flatnonzero(seen.lost >= 0.5 * PACKET)
@@ -263,7 +262,7 @@ def _limit(seen: Observations, found: particles.Paths) -> float:
     return max(float(np.median(dropped)) if len(dropped) else _UNSEEN_LIMIT * most, 10 * PACKET)
 
 
-def _loss(seen: Observations, found: particles.Paths, limit: float, generator: np.random.Generator) -> Array:
+def _loss(seen: Observations, found: particles.Paths, limit: float, generator: np.random.Generator) -> Floats:
     """Draws the channel's loss per slot of 15 s: losses while the queue had room, of the packets sent."""
     draws, count = found.capacity.shape
     bins, longest = _lost(seen, found)
@@ -273,7 +272,7 @@ def _loss(seen: Observations, found: particles.Paths, limit: float, generator: n
     if lost.sum() < 1:
         return loss
     sent = np.maximum(np.diff(seen.accepted[:, -1], prepend=0.0) / PACKET, 0.0)
-    size = round(_SLOT_S / BIN_S)
+    size = round(SLOT_S / BIN_S)
     for start in range(0, count, size):
         slot = slice(start, start + size)
         # Jeffreys' prior of a rate.

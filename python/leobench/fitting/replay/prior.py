@@ -14,19 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leobench.errors import InputError, cut
+from leobench.fitting.fit import FORMAT
+from leobench.fitting.series import PHASE_S, SLOT_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from leobench.fitting.series import Floats
 
 PARTS = ("drift", "slot", "slow", "fast")
-
-# Seconds of a slot, and where in the minute the first begins, as Starlink reassigns terminals.
-SLOT_S, SLOT_PHASE_S = 15.0, 12.0
 
 # A value at the floor or below has no finite z.
 _LEAST = 1e-9
@@ -62,19 +59,19 @@ class Process:
     slow_s: float = 2.0
     fast_s: float | None = None
     every_s: float = SLOT_S
-    phase_s: float = SLOT_PHASE_S
+    phase_s: float = PHASE_S
 
-    def value(self, z: Array) -> Array:
+    def value(self, z: Floats) -> Floats:
         """The values at these z."""
         warped = np.sinh((np.arcsinh(z) + self.skewness) / self.tail)
         return self.floor + np.exp(np.clip(self.location + self.scale * warped, -60.0, 60.0))
 
-    def z(self, value: Array) -> Array:
+    def z(self, value: Floats) -> Floats:
         """The z of values; those at the floor or below count as just above it."""
         log = np.log(np.maximum(np.asarray(value) - self.floor, _LEAST))
         return np.sinh(self.tail * np.arcsinh((log - self.location) / self.scale) - self.skewness)
 
-    def slope(self, z: Array) -> Array:
+    def slope(self, z: Floats) -> Floats:
         """How fast the value rises with z."""
         angle = (np.arcsinh(z) + self.skewness) / self.tail
         inner = np.cosh(angle) / (self.tail * np.sqrt(1.0 + z * z))
@@ -84,7 +81,7 @@ class Process:
         """The number of the slot of a time."""
         return math.floor((unix_s - self.phase_s) / self.every_s)
 
-    def transition(self, before_s: float, after_s: float) -> tuple[Array, Array]:
+    def transition(self, before_s: float, after_s: float) -> tuple[Floats, Floats]:
         """The factor and the added variance of each part from one time to a later one."""
         span = after_s - before_s
         slots = self.slot(after_s) - self.slot(before_s)
@@ -93,7 +90,7 @@ class Process:
         factors = np.array([math.exp(-span / self.drift_s), self.slot_correlation**slots, slow, fast])
         return factors, np.array(self.shares) * (1.0 - factors**2)
 
-    def sample(self, times: Array, generator: np.random.Generator) -> Array:
+    def sample(self, times: Floats, generator: np.random.Generator) -> Floats:
         """A path of values at ascending times in UNIX seconds."""
         spread = np.sqrt(np.array(self.shares))
         state = spread * generator.standard_normal(4)
@@ -152,8 +149,8 @@ def read_fit(file: Path, direction: str = "downlink") -> Fit:
         raise InputError(f"{file}: cannot be read: {error.strerror}; allowed: a fit") from None
     except ValueError as error:
         raise InputError(f"{file}: is not JSON: {error}") from None
-    if not isinstance(table, dict) or table.get("format") != "leobench-fit":
-        raise InputError(f'{file}: is not a fit; allowed: JSON with `"format": "leobench-fit"`')
+    if not isinstance(table, dict) or table.get("format") != FORMAT:
+        raise InputError(f'{file}: is not a fit; allowed: JSON with `"format": "{FORMAT}"`')
     slots = _table(table.get("slots") or {}, file, "slots")
     half = _table(table.get(direction) or {}, file, direction)
     if half.get("capacity") is None:
@@ -197,7 +194,7 @@ def _process(value: object, slots: Mapping[str, Any], file: Path, place: str) ->
         slow_s=number("slow_s", 2.0),
         fast_s=None if table.get("fast_s") is None else number("fast_s"),
         every_s=number("every_s", SLOT_S, slots),
-        phase_s=number("phase_s", SLOT_PHASE_S, slots),
+        phase_s=number("phase_s", PHASE_S, slots),
     )
     for key in ("scale", "tail", "drift_s", "slow_s", "every_s"):
         if not getattr(made, key) > 0:

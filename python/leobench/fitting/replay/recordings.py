@@ -11,11 +11,8 @@ from leobench.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from leobench.fitting.replay.transfer import Transfer
-
-    Array = NDArray[np.float64]
+    from leobench.fitting.series import Floats
 
 _CAPTURES = (".pcap", ".pcapng", ".cap")
 _QLOGS = (".qlog", ".sqlog")
@@ -51,7 +48,7 @@ def read(file: Path, flow: str | None = None) -> Transfer:
     return iperf3.read(Source.read(file))
 
 
-def read_light(file: Path, transfer: Transfer) -> tuple[Array, Array]:
+def read_light(file: Path, transfer: Transfer) -> tuple[Floats, Floats]:
     """The round trips of a light flow, by the clock of a transfer: times from its start, and seconds.
 
     Recordings with UNIX times are aligned by them; otherwise both begin together.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Values = dict[str, float]
 
-# What is called by which name: a flow's summary, its keys, and the factor to the unit of the name.
+# Metrics by name: the keys in the summary of a flow, and the factor to the unit of the name.
 METRICS: dict[str, tuple[tuple[str, ...], float]] = {
     "goodput_mbps": (("goodput_bps",), 1e-6),
     "delay_p50_ms": (("delay_ms", "p50"), 1.0),

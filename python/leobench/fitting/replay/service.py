@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from leobench.fitting.replay.prior import Process
     from leobench.fitting.replay.transfer import Observations, Transfer
-
-    Array = NDArray[np.float64]
+    from leobench.fitting.series import Floats
 
 # Packets and share by which a count over a bin is off: acknowledgements come for two packets at a time.
 _GRAIN, _SCATTER = 1.0, 0.002
@@ -68,11 +67,11 @@ class Served:
         log_weight: Log-likelihood.
     """
 
-    z: Array
-    capacity: Array
+    z: Floats
+    capacity: Floats
     bound: NDArray[np.bool_]
-    queue: Array
-    log_weight: Array
+    queue: Floats
+    log_weight: Floats
 
 
 class Service:
@@ -88,10 +87,10 @@ class Service:
     def served(
         self,
         at: int,
-        base_s: Array,
-        before_s: Array,
+        base_s: Floats,
+        before_s: Floats,
         process: Process,
-        predicted: tuple[Array, float],
+        predicted: tuple[Floats, float],
         draw: np.random.Generator,
     ) -> Served:
         """Draws what bin `at` was.
@@ -128,11 +127,11 @@ class Service:
         log_weight = total + stretched + self._full(at, queues, noise)
         return Served(z, capacity, kind == _IDLE, queues[-1], log_weight)
 
-    def _between(self, begin: Array, end: Array) -> Array:
+    def _between(self, begin: Floats, end: Floats) -> Floats:
         passed = np.interp(end, self._times, self._passed) - np.interp(begin, self._times, self._passed)
         return np.maximum(passed, 0.0)
 
-    def _queues(self, at: int, base_s: Array) -> Array:
+    def _queues(self, at: int, base_s: Floats) -> Floats:
         """Bytes in the queue at each look, below zero where the base delay is too long: looks, particles."""
         looks = self._seen.looks[at][:, None]
         passed = np.interp(looks + base_s, self._times, self._passed)
@@ -142,12 +141,12 @@ class Service:
         self,
         at: int,
         whole: _Span,
-        base_s: Array,
-        speed: Array,
-        queues: Array,
+        base_s: Floats,
+        speed: Floats,
+        queues: Floats,
         process: Process,
-        predicted: tuple[Array, float],
-    ) -> tuple[Array, _Span]:
+        predicted: tuple[Floats, float],
+    ) -> tuple[Floats, _Span]:
         """The log-likelihood of each branch, and the span that `partly busy` is about."""
         rate, noise = whole.bytes / BIN_S, whole.noise
         waits, begins = self._waits(at, base_s, PACKET / speed)
@@ -180,13 +179,13 @@ class Service:
         slower = np.where(known, log_ndtr(shortest / self._jitter + 2.0), 0.0)
         return np.stack([busy, partly, idle, odd]) + slower, part
 
-    def _waits(self, at: int, base_s: Array, served_s: Array) -> tuple[Array, Array]:
+    def _waits(self, at: int, base_s: Floats, served_s: Floats) -> tuple[Floats, Floats]:
         """The least wait during each look in each particle, infinite if unknown, and when looks begin."""
         begins = self._seen.looks[at] - LOOK_S
         first = np.searchsorted(self._times, begins[:, None] + base_s, side="right")
         return self._least_rtt[np.minimum(first, len(self._times) - 1)] - base_s - served_s, begins
 
-    def _full(self, at: int, queues: Array, noise: Array) -> Array:
+    def _full(self, at: int, queues: Floats, noise: Floats) -> Floats:
         """The weight by what the queue can hold: no more, and that much where packets were lost."""
         if self._limit is None:
             return np.zeros(len(noise))
@@ -205,7 +204,7 @@ class _Span:
     """Bytes that left the link in a span of time, as an observation of its capacity."""
 
     def __init__(
-        self, count: Array, seconds: float, noise: Array, process: Process, predicted: tuple[Array, float]
+        self, count: Floats, seconds: float, noise: Floats, process: Process, predicted: tuple[Floats, float]
     ) -> None:
         self.bytes, self.noise = count, noise
         self._mean, self._deviation = predicted
@@ -214,29 +213,29 @@ class _Span:
         self._slope = process.slope(self._z) * seconds / _MBPS  # bytes per z
         self._width = np.maximum(noise / self._slope, 1e-3)
 
-    def density(self) -> Array:
+    def density(self) -> Floats:
         """Log-density of these bytes if they are the capacity, per byte."""
         both = np.hypot(self._deviation, self._width)
         return np.asarray(_log_normal(self._z - self._mean, both) - np.log(self._slope))
 
-    def exceeded(self) -> Array:
+    def exceeded(self) -> Floats:
         """Logarithm of the probability that the capacity is more."""
         return np.asarray(log_ndtr((self._mean - self._z) / self._deviation))
 
-    def draw(self, draw: np.random.Generator) -> Array:
+    def draw(self, draw: np.random.Generator) -> Floats:
         """Draws z, given that these bytes are the capacity."""
         precision = 1 / self._deviation**2 + 1 / self._width**2
         middle = (self._mean / self._deviation**2 + self._z / self._width**2) / precision
         return np.asarray(middle + draw.standard_normal(len(middle)) / np.sqrt(precision))
 
-    def above(self, draw: np.random.Generator) -> Array:
+    def above(self, draw: np.random.Generator) -> Floats:
         """Draws z, given that the capacity is more: from the upper tail, by its mirror image."""
         share = ndtr((self._mean - self._z) / self._deviation) * np.maximum(draw.random(len(self._z)), 1e-12)
         drawn = self._mean - self._deviation * ndtri(np.maximum(share, 1e-300))
         return np.asarray(np.maximum(drawn, self._z - 8 * self._width))
 
 
-def _sliding(transfer: Transfer) -> tuple[Array, bool]:
+def _sliding(transfer: Transfer) -> tuple[Floats, bool]:
     """The least round trip in a look from each sample on, and whether looks have samples of their own."""
     step = float(np.median(np.diff(transfer.times)))
     rtt = np.where(np.isfinite(transfer.rtt_s), transfer.rtt_s, np.inf)
@@ -246,6 +245,6 @@ def _sliding(transfer: Transfer) -> tuple[Array, bool]:
     return least, step < 1.01 * LOOK_S
 
 
-def _log_normal(off: Array, spread: Array | float) -> Array:
+def _log_normal(off: Floats, spread: Floats | float) -> Floats:
     """The logarithm of the normal density so far off its mean."""
     return np.asarray(-0.5 * (off / spread) ** 2 - np.log(spread) - 0.5 * np.log(2 * np.pi))

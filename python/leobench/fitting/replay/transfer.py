@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from leobench.fitting.series import Floats
 
 # Seconds of a bin, and the looks at the queue within it.
 BIN_S, LOOKS = 0.1, 5
@@ -46,11 +44,11 @@ class Transfer:
 
     name: str
     start_s: float
-    times: Array
-    sent: Array
-    in_flight: Array
-    lost: Array
-    rtt_s: Array
+    times: Floats
+    sent: Floats
+    in_flight: Floats
+    lost: Floats
+    rtt_s: Floats
     queue_limit: float | None
     template: dict[str, Any]
     own: dict[str, float]
@@ -62,11 +60,11 @@ class Transfer:
         return float(self.times[-1])
 
     @property
-    def passed(self) -> Array:
+    def passed(self) -> Floats:
         """Bytes that had arrived and been acknowledged."""
         return np.maximum.accumulate(np.maximum(self.sent - self.in_flight - self.lost, 0.0))
 
-    def accepted(self) -> Array:
+    def accepted(self) -> Floats:
         """Bytes sent so far, without those lost: losses count when their packets were sent."""
         rtt = np.where(np.isfinite(self.rtt_s), self.rtt_s, np.nanmedian(self.rtt_s))
         lost = np.interp(self.times + rtt, self.times, self.lost)
@@ -87,19 +85,19 @@ class Observations:
         light_s: The round trip that a light flow saw, without a queue; NaN where none was measured.
     """
 
-    edges: Array
-    looks: Array
-    accepted: Array
-    lost: Array
-    rtt_s: Array
-    longest_s: Array
-    light_s: Array
+    edges: Floats
+    looks: Floats
+    accepted: Floats
+    lost: Floats
+    rtt_s: Floats
+    longest_s: Floats
+    light_s: Floats
 
     def __len__(self) -> int:
         return len(self.rtt_s)
 
 
-def observe(transfer: Transfer, light: tuple[Array, Array] | None = None) -> Observations:
+def observe(transfer: Transfer, light: tuple[Floats, Floats] | None = None) -> Observations:
     """Observations of a transfer, and perhaps of the round trips of a light flow beside it.
 
     Args:
@@ -123,7 +121,7 @@ def observe(transfer: Transfer, light: tuple[Array, Array] | None = None) -> Obs
     )
 
 
-def _least(times: Array, values: Array, edges: Array) -> Array:
+def _least(times: Floats, values: Floats, edges: Floats) -> Floats:
     """The least value in each bin; NaN where there is none."""
     known = np.isfinite(values) & (times >= edges[0]) & (times < edges[-1])
     bins = np.searchsorted(edges, times[known], side="right") - 1

@@ -13,11 +13,8 @@ from leobench.fitting.replay.transfer import BIN_S
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from leobench.fitting.replay.posterior import Posterior
-
-    Array = NDArray[np.float64]
+    from leobench.fitting.series import Floats
 
 SCENARIO, PATHS, NAIVE = "scenario.json", "paths", "naive"
 LINK = "path"
@@ -73,7 +70,7 @@ def scenario(posterior: Posterior) -> dict[str, Any]:
     }
 
 
-def _tables(folder: Path, name: str, capacity: Array, base_ms: Array, loss: Array) -> None:
+def _tables(folder: Path, name: str, capacity: Floats, base_ms: Floats, loss: Floats) -> None:
     lines = ["time,rate,delay,loss,up"]
     back = list(lines)
     for at, (mbps, base, lost) in enumerate(zip(capacity, base_ms, loss, strict=True)):
