@@ -52,22 +52,21 @@ class Model:
 
     def ahead(self, series: Series, slots: Slots) -> list[Floats]:
         """Draws of the values of each slot, given those before it: draws by samples that were not lost."""
+        return self._draws(series, slots, _LOOK_BACK_S)
+
+    def alone(self, series: Series, slots: Slots) -> list[Floats]:
+        """Draws of the values of each slot, given nothing: draws by samples that were not lost."""
+        return self._draws(series, slots, 0.0)
+
+    def _draws(self, series: Series, slots: Slots, look_back_s: float) -> list[Floats]:
         found = []
         for first, last in zip(slots.first, slots.last, strict=True):
-            begin = np.searchsorted(series.times, series.times[first] - _LOOK_BACK_S)
+            begin = min(np.searchsorted(series.times, series.times[first] - look_back_s), first)
             past = slice(int(begin), int(first))
             at = series.times[first:last]
             drawn = self.process.predict(series.times[past], series.values[past], at, int(first) + 1, DRAWS)
             found.append(drawn[:, series.present[first:last]])
         return found
-
-    def alone(self, series: Series, slots: Slots) -> list[Floats]:
-        """Draws of the values of each slot, given nothing: draws by samples that were not lost."""
-        drawn = np.stack([self.process.sample(series.times, seed) for seed in range(1, DRAWS + 1)])
-        return [
-            drawn[:, first:last][:, series.present[first:last]]
-            for first, last in zip(slots.first, slots.last, strict=True)
-        ]
 
 
 def ensemble(draws: list[Floats], statistic: Statistic) -> Floats:
