@@ -11,7 +11,8 @@ import pytest
 from leobench import cli
 from leobench._core import Process
 from leobench.errors import InputError
-from leobench.fitting import checks, fit, losses, process, series
+from leobench.fitting import checks, fit, likelihoods, losses, parameters, process, series
+from leobench.fitting.parameters import Form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +30,10 @@ CAPACITY: dict[str, Any] = {
 }
 
 
-def drawn(seconds: int = 2_400, seed: int = 1, parameters: dict[str, Any] = CAPACITY) -> Series:
+def drawn(seconds: int = 2_400, seed: int = 1, truth: dict[str, Any] = CAPACITY) -> Series:
     """A downlink drawn from a process, one value a second."""
     times = START + np.arange(float(seconds))
-    values = Process(json.dumps(parameters)).sample(times, seed)
+    values = Process(json.dumps(truth)).sample(times, seed)
     return series.make("drawn", times, values, "downlink", "saturated")
 
 
@@ -65,11 +66,27 @@ def test_a_short_recording_tells_no_drift() -> None:
     assert found.not_measured["drift"] == "the recording lasts 329 s"
 
 
-def test_thinning_keeps_samples_in_a_row() -> None:
-    kept = process.thinned(np.arange(10_000.0), 1_000)
-    assert 900 <= kept.sum() <= 1_100
-    assert kept[:8].all()
-    assert not kept[8:70].any()
+def test_a_thinned_series_has_short_and_long_steps() -> None:
+    kept = np.flatnonzero(likelihoods.thinned(100_000, 1_000))
+    assert 900 <= len(kept) <= 1_100
+    steps = np.diff(kept)
+    assert {1, 2, 5} < set(steps.tolist())
+    assert 300 < steps.max() < 1_600
+    assert likelihoods.thinned(1_000, 1_000).all()
+
+
+def test_grouped_values_have_the_likelihood_of_all() -> None:
+    one = drawn(6_000)
+    form = Form({"location": parameters.FREE, "scale": parameters.POSITIVE}, {"floor": 0.0}, ("fast",))
+    point = np.array([4.9, np.log(0.35)])
+    grouped = likelihoods.Independent.of(form, one.values, 0.0)
+    assert len(grouped.values) < len(one.values) / 2
+    assert grouped.total(point) == pytest.approx(form.process(point).log_likelihood(one.times, one.values))
+    slope, products = grouped.scored(point)
+    np.testing.assert_allclose(
+        slope, likelihoods.Dependent(form, one.times, one.values).slope(point), rtol=1e-4
+    )
+    assert products.shape == (2, 2)
 
 
 def test_a_fit_has_only_the_parts_that_were_measured() -> None:

@@ -58,7 +58,11 @@ def _logit(share: float) -> float:
 
 
 FREE = Coordinate(float, float)
-POSITIVE = Coordinate(lambda u: float(np.exp(u)), lambda value: float(np.log(value)))
+# Optimisers try steps that are far too long: such numbers stay finite.
+_MOST_LOGARITHM, _MOST_ANGLE = 50.0, 300.0
+POSITIVE = Coordinate(
+    lambda u: float(np.exp(np.clip(u, -_MOST_LOGARITHM, _MOST_LOGARITHM))), lambda value: float(np.log(value))
+)
 CORRELATION = Coordinate(lambda u: float(np.tanh(u)), lambda value: float(np.arctanh(value)))
 
 
@@ -118,7 +122,8 @@ class Form:
             width: Half of the length of an interval, in standard deviations.
         """
         found: dict[str, list[float]] = {}
-        deviations = width * np.sqrt(np.diag(covariance))
+        # No estimate is less certain than the prior, even where a process cannot explain a series.
+        deviations = width * np.minimum(np.sqrt(np.diag(covariance)), PRIOR_SD)
         for index, (name, coordinate) in enumerate(self.coordinates.items()):
             ends = point[index] + deviations[index] * np.array([0.0, -1.0, 1.0])
             found[name] = [float(coordinate.inward(float(u))) for u in ends]
@@ -128,7 +133,8 @@ class Form:
             # Gradient of the logit of a share, by the delta method.
             own = (np.arange(len(shares)) == index).astype(np.float64)
             gradient = ((own - shares) / (1 - shares[index]))[:-1]
-            deviation = width * float(np.sqrt(gradient @ covariance[first:, first:] @ gradient))
+            variance = float(gradient @ covariance[first:, first:] @ gradient)
+            deviation = width * min(variance**0.5, PRIOR_SD)
             logit = _logit(float(shares[index]))
             ends = logit + deviation * np.array([0.0, -1.0, 1.0])
             found[f"shares.{part}"] = (1 / (1 + np.exp(-ends))).tolist()
@@ -142,15 +148,35 @@ class Form:
 
 
 def log_densities(process: Process, parameters: Mapping[str, Any], times: Floats, values: Floats) -> Floats:
-    """The logarithm of the density of each value, given those before it.
-
-    The map from a value to its standard normal number, and so its slope, is that of
-    `crates/link/src/process/warp.rs`.
-    """
+    """The logarithm of the density of each value, given those before it."""
     mean, deviation, z = process.innovations(times, values)
-    above = values - parameters.get("floor", 0.0)
-    bent = (np.log(above) - parameters["location"]) / parameters["scale"]
-    slope = np.sqrt((1 + z * z) / (1 + bent * bent)) * parameters.get("tail", 1.0) / parameters["scale"]
+    bent = _bent(parameters, values)
     error = (z - mean) / deviation
-    found: Floats = -0.5 * (np.log(2 * np.pi) + error * error) - np.log(deviation) + np.log(slope / above)
+    found: Floats = -0.5 * error * error - np.log(deviation) + _log_slope(parameters, values, bent, z)
+    return found
+
+
+def log_density_of(parameters: Mapping[str, Any], values: Floats) -> Floats:
+    """The logarithm of the density of each value alone; minus infinity at the floor and below."""
+    if values.min() <= parameters.get("floor", 0.0):
+        return np.full(len(values), -np.inf)
+    bent = _bent(parameters, values)
+    angle = parameters.get("tail", 1.0) * np.arcsinh(bent) - parameters.get("skewness", 0.0)
+    z = np.sinh(np.clip(angle, -_MOST_ANGLE, _MOST_ANGLE))
+    found: Floats = -0.5 * z * z + _log_slope(parameters, values, bent, z)
+    return found
+
+
+def _bent(parameters: Mapping[str, Any], values: Floats) -> Floats:
+    """Standard normal numbers as skewness and tail bend them (`crates/link/src/process/warp.rs`)."""
+    above = np.log(values - parameters.get("floor", 0.0))
+    found: Floats = (above - parameters["location"]) / parameters["scale"]
+    return found
+
+
+def _log_slope(parameters: Mapping[str, Any], values: Floats, bent: Floats, z: Floats) -> Floats:
+    """The logarithm of the slope of standard normal numbers, and the constant of their density."""
+    above = values - parameters.get("floor", 0.0)
+    slope = np.sqrt((1 + z * z) / (1 + bent * bent)) * parameters.get("tail", 1.0) / parameters["scale"]
+    found: Floats = np.log(slope / above) - 0.5 * np.log(2 * np.pi)
     return found

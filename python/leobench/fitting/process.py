@@ -3,22 +3,23 @@
 The first step maximises the likelihood of the values as if they were independent, the second that of the
 process with the distribution held ("inference functions for margins"; Joe 2005, "Asymptotic efficiency of the
 two-stage estimation method for copula-based models"). One step would bend the distribution where a recording
-has jumps that no Gaussian process has. The climb takes the outer products of the scores for the Hessian
-(Berndt, Hall, Hall and Hausman 1974) until it gains little, and BFGS from there on.
+has jumps that no Gaussian process has. The first step takes all values. The second takes a thinned series of
+a long recording: its intervals depend on the number of slots more than on that of samples within them.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import stats
 
 from leobench.errors import InputError
 from leobench.fitting import parameters as maps
 from leobench.fitting import uncertainty
+from leobench.fitting.likelihoods import THINNED, Dependent, Independent, penalised, thinned
+from leobench.fitting.maximum import maximise
 from leobench.fitting.parameters import Form
 from leobench.fitting.series import SLOT_S, slots_of
 
@@ -31,18 +32,8 @@ if TYPE_CHECKING:
 
 # Half of an interval of 90 %, in standard deviations.
 WIDTH_90 = float(stats.norm.ppf(0.95))
-# Half of the step that derivatives are differences over.
-_STEP = 1e-4
-# Climbing ends where a step would gain less in the logarithm of the likelihood, or the slope is this flat.
-_GAIN, _FLAT = 1e-3, 0.05
-# Steps by scores: until they gain little, or become small.
-_MOST_SCORED, _SLOW_GAIN, _SMALLEST = 12, 1.0, 1e-3
-_MOST_STEPS = 60
-
 # Slots that a fit needs, and samples in them.
 FEWEST_SLOTS, FEWEST_SAMPLES = 20, 100
-# Samples of a thinned series, and how many in a row it keeps.
-_THINNED, _BURST = 30_000, 8
 
 # Bounds of the time constants, in seconds, and of the floor below the least round trip, in ms.
 _DRIFT_S = (60.0, 21_600.0)
@@ -59,6 +50,8 @@ _LEAST_SHARE = 0.01
 _AT_BOUND = 3.5
 # Starts: shares of the drift between slots and of the slow part within, and their time constants.
 _STARTS = ((0.1, 0.3, 2.0, 600.0), (0.4, 0.5, 8.0, 1_800.0), (0.6, 0.8, 4.0, 150.0))
+# A climb from a start ends where a step gains less.
+_GAIN_OF_START = 1.0
 # Gain in the logarithm of the likelihood that a further parameter needs.
 _WORTH = 3.0
 
@@ -91,28 +84,25 @@ def estimate(series: Series, report: Report = lambda _: None) -> Estimate:
         InputError: If the series is too short.
     """
     times, values = _admitted(series)
-    short = thinned(times)
+    short = thinned(len(times))
     report("distribution")
     margin = _margin(series, values)
-    starts = [margin.point(start) for start in _margin_starts(margin, values)]
-    points = [maximise(margin, start, times[short], values[short]) for start in starts]
-    first = max(points, key=lambda point: penalised(margin, point, times[short], values[short]))
-    if not short.all():
-        first = maximise(margin, first, times, values)
-    dependence, not_measured = _dependence(series, times, margin.parameters(first))
-    # Scores of the whole series would cost minutes at points that are far from the estimate.
-    second, dependence = _climb(dependence, times[short], values[short], not_measured, report)
-    if not short.all():
-        report("all samples")
-        second = maximise(dependence, second, times, values)
+    alone = Independent.of(margin, values, _ceiling(margin))
+    first = max(
+        (maximise(alone, margin.point(start)) for start in _margin_starts(margin, values)),
+        key=lambda point: penalised(alone, point),
+    )
+    form, not_measured = _dependence(series, times, margin.parameters(first))
+    second, form = _climb(form, times[short], values[short], not_measured, report)
     report("intervals")
-    both = uncertainty.covariances(margin, first, dependence, second, times[short], values[short])
+    together = Dependent(form, times[short], values[short])
+    both = uncertainty.covariances(alone, first, together, second)
     intervals = {
         **margin.intervals(first, both[0], WIDTH_90),
-        **dependence.intervals(second, both[1], WIDTH_90),
+        **form.intervals(second, both[1], WIDTH_90),
     }
-    total = dependence.process(second).log_likelihood(times, values)
-    return Estimate(dependence.parameters(second), intervals, not_measured, total)
+    total = Dependent(form, times, values).total(second)
+    return Estimate(form.parameters(second), intervals, not_measured, total)
 
 
 def _admitted(series: Series) -> tuple[Floats, Floats]:
@@ -136,14 +126,6 @@ def _admitted(series: Series) -> tuple[Floats, Floats]:
     return times, values
 
 
-def thinned(times: Floats, most: int = _THINNED) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """The samples of a thinned series: some in a row, then a pause, so that all time constants show."""
-    if len(times) <= most:
-        return np.ones(len(times), dtype=np.bool_)
-    period = max(1, round(_BURST * len(times) / most))
-    return np.arange(len(times)) % period < _BURST
-
-
 def _margin(series: Series, values: Floats) -> Form:
     """The form of the distribution of values: a process of which nothing lasts."""
     coordinates: dict[str, maps.Coordinate] = {}
@@ -160,6 +142,12 @@ def _margin(series: Series, values: Floats) -> Form:
         "tail": maps.between_logarithms(*_TAIL),
     }
     return Form(coordinates, fixed, ("fast",))
+
+
+def _ceiling(margin: Form) -> float:
+    """The highest floor that the form admits."""
+    floor = margin.coordinates.get("floor")
+    return margin.fixed["floor"] if floor is None else float(floor.inward(np.inf))
 
 
 def _margin_starts(margin: Form, values: Floats) -> list[dict[str, Any]]:
@@ -205,27 +193,30 @@ def _climb(
     form: Form, times: Floats, values: Floats, not_measured: dict[str, str], report: Report
 ) -> tuple[Floats, Form]:
     """The best point from several starts, without the parts that the series does not show."""
+    every = thinned(len(times), THINNED // 4)
+    rough = Dependent(form, times[every], values[every])
     found: list[tuple[float, Floats]] = []
-    every = thinned(times, _THINNED // 4)
     for number, start in enumerate(_starts(times, values), 1):
         report(f"start {number}")
-        point = maximise(form, form.point(start), times[every], values[every])
-        found.append((penalised(form, point, times[every], values[every]), point))
+        point = maximise(rough, form.point(start), gain=_GAIN_OF_START)
+        found.append((penalised(rough, point), point))
     report("climbing")
-    point = maximise(form, max(found, key=lambda each: each[0])[1], times, values)
+    whole = Dependent(form, times, values)
+    point = maximise(whole, max(found, key=lambda each: each[0])[1])
     for part in ("drift", "slow"):
         if part in form.parts and form.parameters(point)["shares"][part] < _LEAST_SHARE:
             report(f"without {part}")
             not_measured[part] = f"its share is below {_LEAST_SHARE:g}"
             start, form = form.parameters(point), form.without(part)
-            point = maximise(form, form.point(start), times, values)
+            whole = Dependent(form, times, values)
+            point = maximise(whole, form.point(start))
     interval = form.fixed["resolution_s"]
     if "fast_s" in form.coordinates and form.parameters(point)["fast_s"] < interval:
         report("without fast_s")
         white = form.without("fast_s")
-        other = maximise(white, white.point(form.parameters(point)), times, values)
-        gain = penalised(form, point, times, values) - penalised(white, other, times, values)
-        if gain < _WORTH:
+        without = Dependent(white, times, values)
+        other = maximise(without, white.point(form.parameters(point)))
+        if penalised(whole, point) - penalised(without, other) < _WORTH:
             not_measured["fast_s"] = f"it is below the sampling interval of {interval:.3g} s"
             form, point = white, other
     return _off_bounds(form, point, not_measured)
@@ -259,87 +250,6 @@ def _starts(times: Floats, values: Floats) -> Sequence[dict[str, Any]]:
         constants = {"slot_correlation": 0.1, "slow_s": slow_s, "drift_s": drift_s, "fast_s": 0.03}
         found.append({"shares": shares, **constants})
     return found
-
-
-def penalised(form: Form, point: Floats, times: Floats, values: Floats) -> float:
-    """The logarithm of the likelihood and of the weak prior."""
-    return form.process(point).log_likelihood(times, values) - 0.5 * float(point @ point) / maps.PRIOR_SD**2
-
-
-def scores(form: Form, point: Floats, times: Floats, values: Floats) -> Floats:
-    """The derivatives of the logarithm of each value's density by the coordinates: samples by coordinates."""
-
-    def at(moved: Floats) -> Floats:
-        return maps.log_densities(form.process(moved), form.parameters(moved), times, values)
-
-    def column(index: int) -> Floats:
-        step = np.zeros(form.size)
-        step[index] = _STEP
-        derivative: Floats = (at(point + step) - at(point - step)) / (2 * _STEP)
-        return derivative
-
-    with ThreadPoolExecutor(2) as pool:  # the filter runs without the lock of the interpreter
-        return np.stack(list(pool.map(column, range(form.size))), axis=1)
-
-
-def maximise(form: Form, start: Floats, times: Floats, values: Floats) -> Floats:
-    """The point with the largest likelihood, up from a start.
-
-    Scores give the metric for the first steps, and BFGS learns the curvature from there on: where a process
-    does not describe a series exactly, the two differ.
-    """
-
-    def objective(point: Floats) -> float:
-        return -penalised(form, point, times, values)
-
-    def scored(point: Floats) -> tuple[Floats, Floats]:
-        each = scores(form, point, times, values)
-        prior = np.eye(form.size) / maps.PRIOR_SD**2
-        return point @ prior - each.sum(axis=0), each.T @ each + prior
-
-    point, radius = start, 1.0
-    least = objective(point)
-    for _ in range(_MOST_SCORED):
-        slope, curvature = scored(point)
-        step = -np.linalg.solve(curvature, slope)
-        if -0.5 * float(slope @ step) < _GAIN:
-            return point
-        step *= min(1.0, radius / float(np.abs(step).max()))
-        while (value := objective(point + step)) >= least and radius > _SMALLEST:
-            step, radius = step / 4, radius / 4
-        if value >= least:
-            break
-        point, gained, least = point + step, least - value, value
-        radius *= 2
-        if gained < _SLOW_GAIN:
-            break
-    slope, curvature = scored(point)
-    inverse = np.linalg.inv(curvature)
-    minimize: Any = optimize.minimize  # its stubs know no `hess_inv0` of this shape
-    found = minimize(
-        objective,
-        point,
-        jac=lambda each: _slope(form, each, times, values),
-        method="BFGS",
-        options={"hess_inv0": np.asarray(inverse + inverse.T) / 2, "maxiter": _MOST_STEPS, "gtol": _FLAT},
-    )
-    best: Floats = found.x
-    return best
-
-
-def _slope(form: Form, point: Floats, times: Floats, values: Floats) -> list[float]:
-    """The derivatives of the negative logarithm of the penalised likelihood."""
-    process = [form.process(point + step) for step in _steps(form.size)]
-    with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda each: each.log_likelihood(times, values), process))
-    differences = np.array(found[::2]) - np.array(found[1::2])
-    slope = point / maps.PRIOR_SD**2 - differences / (2 * _STEP)
-    return [float(each) for each in slope]
-
-
-def _steps(size: int) -> list[Floats]:
-    """A step up and one down in each coordinate."""
-    return [sign * _STEP * row for row in np.eye(size) for sign in (1, -1)]
 
 
 def flattened(parameters: Mapping[str, Any]) -> dict[str, float]:
