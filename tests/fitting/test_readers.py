@@ -79,8 +79,10 @@ def test_a_trace_of_mahimahi_by_100_ms(tmp_path: Path) -> None:
         (iperf3("UDP", reverse=0, sender=True), "rates of the sender"),
         ("start_s,end_s,bytes\n0,1,1000", "lower bound.*leobench replay"),
         (f"time,downlink_throughput_bps\n{START},5e6", "not of the capacity"),
-        (f"time,downlink_mbps\n{START},5e4\n{START + 1},5e4", "is it in bit/s"),
+        (f"time,downlink_mbps\n{START},5e4\n{START + 1},5e4", "is it in bit/s or kbit/s"),
+        (f"time,downlink_mbps\n{START},0.2\n{START + 1},0", "is 0.2 Mbit/s.*is it in Gbit/s"),
         (f"time,rtt_ms\n{START},0.04\n{START + 1},0.04", "are they in seconds"),
+        (f"time,rtt_ms\n{START},4e4\n{START + 1},4e4", "are they in microseconds"),
         (f"time,downlink_mbps\n{START},50\n{START - 30},50", "the clock goes back by 30 s"),
         (f"time,rtt_ms\n{START},-1", "has no value of rtt"),
         ("downlink_mbps\n5", "lacks a column"),
@@ -114,21 +116,66 @@ def test_slots_begin_at_seconds_12_27_42_57() -> None:
 
 
 def pings(form: str) -> str:
-    """Pings every 20 ms whose numbers exceed 16 bits, one in a hundred lost."""
+    """Pings every 20 ms whose numbers exceed 16 bits, one in a hundred lost; some overtake the one before."""
     rng = np.random.default_rng(1)
-    lines = (
-        ["unix_s,sequence,rtt_ms"] if form == "csv" else ["PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data."]
-    )
+    answers = []
     for number in range(65_400, 65_800):
-        rtt = float(np.round(rng.uniform(20, 30), 1))
-        came = START + 0.02 * number + rtt / 1e3
-        lost = rng.random() < 0.01 and number != 65_400
-        if form == "csv":
-            lines.append(f"{came:.6f},{number},{-1 if lost else rtt}")
-        elif not lost:
-            sequence = number % 65_536
-            lines.append(f"[{came:.6f}] 64 bytes from 192.0.2.1: icmp_seq={sequence} ttl=52 time={rtt} ms")
-    return "\n".join(lines) + "\n"
+        rtt = float(np.round(rng.uniform(20, 60), 1))
+        if rng.random() > 0.01 or number == 65_400:
+            answers.append((START + 0.02 * number + rtt / 1e3, number, rtt))
+        elif form == "csv":
+            answers.append((START + 0.02 * number, number, -1))
+    if form == "csv":
+        rows = [f"{came:.6f},{number},{rtt}" for came, number, rtt in answers]
+        return "\n".join(["unix_s,sequence,rtt_ms", *rows]) + "\n"
+    lines = [
+        f"[{came:.6f}] 64 bytes from 192.0.2.1: icmp_seq={number % 65_536} ttl=52 time={rtt} ms"
+        for came, number, rtt in sorted(answers)
+    ]
+    lines.insert(9, f"{lines[7]} (DUP!)")
+    start = "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data."
+    later = f"[{START + 9e3}] 64 bytes from 192.0.2.1: icmp_seq={{}} ttl=52 time=30 ms"
+    return "\n".join([start, *lines, start, later.format(1), later.format(2)]) + "\n"
+
+
+def jumping(form: str, ahead_s: float) -> str:
+    """A minute of probes every 0.2 s; the clock is set after the first half."""
+    at = START + 0.2 * np.arange(300.0) + np.where(np.arange(300) < 150, 0.0, ahead_s)
+    if form == "csv":
+        rows = [f"{came:.3f},{number},30" for number, came in enumerate(at.tolist())]
+        return "\n".join(["unix_s,sequence,rtt_ms", *rows])
+    if form == "ping":
+        lines = [
+            f"[{came:.3f}] 64 bytes from 192.0.2.1: icmp_seq={number} ttl=52 time=30 ms"
+            for number, came in enumerate(at.tolist())
+        ]
+        return "\n".join(["PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.", *lines])
+    trips = [
+        {
+            "seqno": number,
+            "lost": "false",
+            "delay": {"rtt": 30e6},
+            "timestamps": {"client": {"send": {"wall": came * 1e9}}},
+        }
+        for number, came in enumerate(at.tolist())
+    ]
+    return json.dumps({"round_trips": trips})
+
+
+@pytest.mark.parametrize("form", ["csv", "ping", "irtt"])
+def test_a_clock_that_is_set_is_told_by_the_numbers(tmp_path: Path, form: str) -> None:
+    (steady,) = readers.read(write(tmp_path, jumping(form, 0.0)))
+    assert len(steady.times) == 300
+    with pytest.raises(InputError, match=r"the clock jumps ahead by 7 s,.*between probes 149 and 150"):
+        readers.read(write(tmp_path, jumping(form, 7.0)))
+    with pytest.raises(InputError, match=r"the clock goes back by 6\.8 s.*between probes 149 and 150"):
+        readers.read(write(tmp_path, jumping(form, -7.0)))
+
+
+def test_probes_that_are_missing_in_a_row_are_no_jump(tmp_path: Path) -> None:
+    lines = jumping("ping", 0.0).splitlines()
+    (found,) = readers.read(write(tmp_path, "\n".join(lines[:100] + lines[200:])))
+    assert int((~found.present).sum()) == 100
 
 
 @pytest.mark.parametrize("form", ["csv", "ping"])
@@ -144,7 +191,7 @@ def test_the_fast_readers_read_as_the_careful_ones(tmp_path: Path, form: str) ->
 
 
 @pytest.mark.parametrize(
-    "row", ["x,4,30", f"{START},2,30", f"{START + 9},2,200000", f"{START + 9},2.5,30", f"{START + 9},2,nan"]
+    "row", ["x,4,30", f"{START},1,30", f"{START + 9},2,200000", f"{START + 9},2.5,30", f"{START + 9},2,nan"]
 )
 def test_the_fast_readers_leave_oddities_to_the_careful_ones(tmp_path: Path, row: str) -> None:
     rows = ["unix_s,sequence,rtt_ms", f"{START + 1},1,30", row, f"{START + 10},3,30"]

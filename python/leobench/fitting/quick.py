@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from leobench.fitting import clocks
 from leobench.recording import times
 from leobench.recording.readings import MOST_PROBES, ROUND_TRIP, TIME
 
@@ -22,13 +23,21 @@ if TYPE_CHECKING:
 
 _RTT, _NUMBERS = "rtt_ms", ("sequence", "seq", "icmp_seq")
 _ANSWER = re.compile(
-    r"^\[(\d+\.\d+)\] \d+ bytes from [^\n]*\bicmp_seq=(\d+) [^\n]*\btime=(\d+\.?\d*) ms", re.MULTILINE
+    r"^\[(\d+\.\d+)\] \d+ bytes from [^\n]*\bicmp_seq=(\d+) [^\n]*\btime=(\d+\.?\d*) ms(?! \(DUP!\))",
+    re.MULTILINE,
 )
+_START = re.compile("^PING ", re.MULTILINE)
 _WRAP = 1 << 16
+# Seconds by which rounded times of the same probe may differ.
+_ROUNDING_S = 0.01
 
 
 def probes(source: Source) -> tuple[Floats, Floats] | None:
-    """When each probe was sent, and its round trip in ms, NaN if lost."""
+    """When each probe was sent, and its round trip in ms, NaN if lost.
+
+    Raises:
+        InputError: If the clock jumps.
+    """
     if "icmp_seq=" in source.text:
         return _ping(source)
     columns = source.columns()
@@ -41,34 +50,52 @@ def probes(source: Source) -> tuple[Floats, Floats] | None:
         return None
     came, sequence, rtt = table
     lost = np.isnan(rtt) | (rtt == -1)
-    return _completed(came[~lost], sequence[~lost], rtt[~lost])
+    return _completed(source, came[~lost], sequence[~lost], rtt[~lost])
 
 
 def _ping(source: Source) -> tuple[Floats, Floats] | None:
-    """The answers of one run of `ping -D`."""
-    text = source.text
-    if "(DUP!)" in text or text.count("PING ") > 1:
+    """The answers of one or more runs of `ping -D`."""
+    runs = [_run(source, text) for text in _START.split(source.text) if " bytes from " in text]
+    known = [run for run in runs if run is not None]
+    if not known or len(known) < len(runs):
         return None
+    sent, values = zip(*known, strict=True)
+    return np.concatenate(sent), np.concatenate(values)
+
+
+def _run(source: Source, text: str) -> tuple[Floats, Floats] | None:
     found = _ANSWER.findall(text)
-    if not found or len(found) != text.count(" bytes from "):
+    if not found or len(found) != text.count(" bytes from ") - text.count("(DUP!)"):
         return None
     came, sequence, rtt = np.array(found, dtype=np.float64).T
-    turns = np.cumsum(np.append(0, np.diff(sequence) < -_WRAP / 2))
-    return _completed(came, sequence + turns * _WRAP, rtt)
+    return _completed(source, came, np.unwrap(sequence, period=_WRAP), rtt)
 
 
-def _completed(came: Floats, sequence: Floats, rtt: Floats) -> tuple[Floats, Floats] | None:
+def _completed(source: Source, came: Floats, sequence: Floats, rtt: Floats) -> tuple[Floats, Floats] | None:
     """The answers with the probes whose numbers are missing between them (`recording.sequences`)."""
-    known = len(came) > 1 and bool((np.diff(came) >= 0).all() and (np.diff(sequence) >= 1).all())
-    if not known or not _within(came, TIME.most) or not _within(rtt / 1e3, ROUND_TRIP.most):
+    if len(came) < 2 or not _within(came, TIME.most) or not _within(rtt / 1e3, ROUND_TRIP.most):
         return None
+    sent = came - rtt / 1e3
+    if _restarts(sent, sequence):
+        return None
+    order = np.argsort(sequence, kind="stable")
+    sent, sequence, rtt = sent[order], sequence[order], rtt[order]
     count = int(sequence[-1] - sequence[0]) + 1
-    if count > MOST_PROBES or (sequence % 1 != 0).any():
+    if (np.diff(sequence) < 1).any() or count > MOST_PROBES or (sequence % 1 != 0).any():
         return None
+    clocks.check(str(source.file), sent, sequence)
     values = np.full(count, np.nan)
     values[(sequence - sequence[0]).astype(np.int64)] = rtt
-    sent: Floats = np.interp(sequence[0] + np.arange(count), sequence, came - rtt / 1e3).astype(np.float64)
-    return sent, values
+    whole: Floats = np.interp(sequence[0] + np.arange(count), sequence, sent).astype(np.float64)
+    return whole, values
+
+
+def _restarts(sent: Floats, sequence: Floats) -> bool:
+    """Whether a number comes again or was passed, though sent later: a program began anew."""
+    most = np.maximum.accumulate(sequence)
+    passed = np.append(False, sequence[1:] <= most[:-1])
+    latest = np.maximum.accumulate(np.where(passed, -np.inf, sent))
+    return bool((passed & (sent > latest + _ROUNDING_S)).any())
 
 
 def _within(values: Floats, most: float) -> bool:

@@ -12,8 +12,8 @@ import numpy as np
 
 from leobench import recording
 from leobench.errors import InputError, allowed
-from leobench.fitting import quick, series
-from leobench.recording import dish, iperf3, json_source, times
+from leobench.fitting import clocks, quick, series
+from leobench.recording import dish, iperf3, irtt, json_source, times
 from leobench.recording.readings import RATE, number
 from leobench.recording.source import Source
 
@@ -34,8 +34,10 @@ _OPPORTUNITY = 8 * 1_500
 _BIN_S = 0.1
 # Rates above are in other units: no terminal of today has 10 Gbit/s.
 _MOST_MBPS = 10_000.0
-# Medians below it: seconds that were taken for milliseconds.
-_LEAST_RTT_MS = 2.0
+# Medians of rates below are, too: terminals that pay least have 0.5 Mbit/s.
+_LEAST_MBPS = 0.4
+# Medians of round trips outside: seconds or microseconds that were taken for milliseconds.
+_RTT_MS = (2.0, 5_000.0)
 
 
 def read(
@@ -66,6 +68,8 @@ def read(
     quick_read = quick.probes(source)
     if quick_read is not None:
         return [_round_trips(source, *quick_read, load or "idle")]
+    if irtt.detect(source):
+        _check_clock(source)
     reading = recording.read(path, None)
     if reading.rates and not reading.probes:
         raise InputError(
@@ -75,6 +79,15 @@ def read(
     sent = np.array([probe.at for probe in reading.probes])
     rtt = np.array([np.nan if probe.rtt_s is None else probe.rtt_s * 1e3 for probe in reading.probes])
     return [_round_trips(source, sent, rtt, load or "idle")]
+
+
+def _check_clock(source: Source) -> None:
+    """Refuses the JSON of irtt if its clock jumps. It lists all probes, with those that were lost."""
+    _, trips = json_source.read(source, "round_trips")
+    numbers = np.array([trip.number("seqno") for trip in trips])
+    sent = np.array([trip.number("timestamps", "client", "send", "wall") / 1e9 for trip in trips])
+    order = np.argsort(numbers, kind="stable")
+    clocks.check(str(source.file), sent[order], numbers[order])
 
 
 def _transfer(source: Source, problem: str) -> InputError:
@@ -87,10 +100,15 @@ def _transfer(source: Source, problem: str) -> InputError:
 def _round_trips(source: Source, sent: Floats, rtt: Floats, load: Load) -> Series:
     found = series.make(str(source.file), sent, rtt, "rtt", load)
     median = float(np.nanmedian(rtt))
-    if median < _LEAST_RTT_MS:
+    if median < _RTT_MS[0]:
         raise InputError(
             f"{source.file}: the median of the round trips is {median:.3g} ms; "
-            f"allowed: from {_LEAST_RTT_MS:g} ms, as satellites are 550 km away; are they in seconds?"
+            f"allowed: from {_RTT_MS[0]:g} ms, as satellites are 550 km away; are they in seconds?"
+        )
+    if median > _RTT_MS[1]:
+        raise InputError(
+            f"{source.file}: the median of the round trips is {median:,.0f} ms; "
+            f"allowed: to {_RTT_MS[1]:,.0f} ms; are they in microseconds?"
         )
     return found
 
@@ -142,11 +160,16 @@ def _capacity(
     measured = ~np.isnan(mbps)
     speed = None if speed is None else speed[measured]
     found = series.make(str(source.file), at[measured], mbps[measured], quantity, "saturated", speed)
-    median = float(np.median(found.values))
+    median = float(np.median(found.values[found.values > 0])) if found.values.any() else np.nan
     if median > _MOST_MBPS:
         raise InputError(
             f"{source.file}: the median of the {quantity} is {median:,.0f} Mbit/s; "
-            f"allowed: to {_MOST_MBPS:,.0f} Mbit/s; is it in bit/s?"
+            f"allowed: to {_MOST_MBPS:,.0f} Mbit/s; is it in bit/s or kbit/s?"
+        )
+    if median < _LEAST_MBPS:
+        raise InputError(
+            f"{source.file}: the median of the {quantity} is {median:.3g} Mbit/s; "
+            f"allowed: from {_LEAST_MBPS:g} Mbit/s; is it in Gbit/s?"
         )
     return found
 

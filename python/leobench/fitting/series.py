@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from leobench.errors import InputError, counted
+from leobench.fitting.clocks import ROUNDING_S
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,8 +24,6 @@ SLOT_S, PHASE_S = 15.0, 12.0
 
 # A clock that counts from the start of a recording has not reached the year 1973.
 _ABSOLUTE_S = 1e8
-# Seconds by which times that are rounded may go back.
-_ROUNDING_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def make(
     if not len(times) or np.isnan(values).all():
         raise InputError(f"{name}: has no value of {quantity}; allowed: at least one")
     order = np.argsort(times, kind="stable")
-    if len(times) > 1 and np.diff(times).min() >= -_ROUNDING_S:
+    if len(times) > 1 and np.diff(times).min() >= -ROUNDING_S:
         times, values = times[order], values[order]
         speed_kmh = None if speed_kmh is None else speed_kmh[order]
     unit = "ms" if quantity == "rtt" else "Mbit/s"
