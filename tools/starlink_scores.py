@@ -31,7 +31,7 @@ RECORDINGS = {
 }
 _DAY_S = 86_400
 _HEAD = (
-    "data", "fitted to", "statistic", "slots", "model", "nothing given", "best without a model",
+    "data", "fitted to", "statistic", "count", "model", "nothing given", "best without a model",
     "model less best", "within 50, 80, 90 %", "variance between slots", "autocorrelation at 1, 5 s",
 )  # fmt: skip
 
@@ -59,7 +59,9 @@ def scores(data: Path) -> Iterator[tuple[str, str, Score]]:
 def rows(name: str, fitted: str, found: Score) -> Iterator[list[str]]:
     """Rows of the table: one per statistic."""
     for quantity, statistic in dict.fromkeys((row.quantity, row.statistic) for row in found.rows):
-        of = {row.forecast: row for row in found.rows if row.statistic == statistic}
+        of = {
+            row.forecast: row for row in found.rows if (row.quantity, row.statistic) == (quantity, statistic)
+        }
         own = of[score.AHEAD]
         best = min((row for key, row in of.items() if "model" not in key), key=lambda row: row.crps)
         measured, modelled = found.dependence[quantity]
@@ -68,7 +70,7 @@ def rows(name: str, fitted: str, found: Score) -> Iterator[list[str]]:
             f"{name}, {quantity}",
             fitted,
             f"{statistic} ({own.unit})",
-            str(own.slots),
+            str(own.count),
             f"{own.crps:.3g}",
             f"{of[score.ALONE].crps:.3g}" if score.ALONE in of else "",
             f"{best.forecast}: {best.crps:.3g}",
@@ -80,7 +82,9 @@ def rows(name: str, fitted: str, found: Score) -> Iterator[list[str]]:
 
 
 def _difference(row: Row) -> str:
-    mean, low, high = row.difference or (0.0, 0.0, 0.0)
+    if row.difference is None:
+        return ""
+    mean, low, high = row.difference
     return f"{mean:+.2g} [{low:+.2g}, {high:+.2g}]"
 
 

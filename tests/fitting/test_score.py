@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +80,15 @@ def test_the_interval_of_a_difference_grows_with_dependence() -> None:
     rng = np.random.default_rng(4)
     free = rng.normal(size=400)
     blocks = np.repeat(rng.normal(size=50), 8)
-    widths = [high - low for _, low, high in map(score.difference, (free, blocks))]
+    found = [score.difference(each) for each in (free, blocks)]
+    widths = [each[2] - each[1] for each in found if each is not None]
     assert widths[0] == pytest.approx(2 * 1.96 / 20, rel=0.2)
     assert widths[1] > 1.8 * widths[0]
+    # Few values have an interval, too: it needs more than one block.
+    few = score.difference(np.arange(8.0))
+    assert few is not None
+    assert few[1] < 3.5 < few[2]
+    assert score.difference(np.array([1.0])) is None
 
 
 def test_a_model_beats_what_takes_no_model_on_data_drawn_from_it() -> None:
@@ -154,6 +161,79 @@ def test_means_by_hour_of_the_day() -> None:
     assert BASELINES["hour of day"](train, held).ravel().tolist() == [10, 20, 15]
 
 
+def test_baselines_of_seconds_look_back_to_the_slot_before() -> None:
+    train = Known(np.repeat(np.arange(8.0), 3), np.arange(24.0))
+    held = Known(np.repeat([4.0, 5], 3), np.array([1.0, 2, 3, 10, 20, 30]))
+    assert BASELINES["last slot"](train, held).ravel().tolist() == [11.5] * 3 + [2.0] * 3
+    assert BASELINES["another hour"](train, held).ravel().tolist() == [0, 1, 2, 3, 4, 5]
+    # A block is four slots of three seconds.
+    assert (np.diff(BASELINES["block bootstrap"](train, held), axis=0) == 1).all()
+    # Of many training values, the quantiles do: their distribution is the same.
+    many = np.random.default_rng(6).normal(size=50_000)
+    found = BASELINES["shuffled slots"](Known(np.arange(50_000.0), many), held)
+    assert found.shape == (6, 1_000)
+    assert stats.kstest(found[0], many).statistic < 0.002
+
+
+RATES: dict[str, Any] = {
+    "format": "leobench-fit",
+    "name": "rates",
+    "downlink": {"capacity": PROCESS},
+    "outages": {
+        "rate_per_s": 0.02,
+        "at_boundary": 0.0,
+        "within_s": 1.0,
+        "length": {"median_s": 3.0, "sigma": 0.7},
+        "shortest_s": 0.5,
+    },
+}
+
+
+def rates(seed: int, slots: int = 200, every_s: float = 0.5) -> Series:
+    """Capacities of the process; where it is down, the length of an outage is a log-normal number."""
+    times = BEGIN + np.arange(0, slots * SLOT_S, every_s)
+    values = Process(json.dumps(PROCESS)).sample(times, seed)
+    rng = np.random.default_rng(seed)
+    at = 20.0
+    while at < times[-1] - BEGIN - 30:
+        length = float(np.exp(np.log(3.0) + 0.7 * rng.normal()))
+        values[(times - BEGIN >= at) & (times - BEGIN < at + length)] = 0.0
+        at += length + 20.0 + rng.exponential(30.0)
+    return Series(f"rates-{seed}", "Mbit/s", times, values, "downlink", "saturated")
+
+
+def test_seconds_and_outages_of_a_capacity_are_scored() -> None:
+    found = score.score_fit(RATES, [rates(1)], [rates(2)])
+    rows = {(row.statistic, row.forecast): row for row in found.rows}
+    counts = {statistic: rows[statistic, score.AHEAD].count for statistic, _ in rows}
+    assert 190 <= counts["slot mean"] <= 200
+    # Seconds without an outage throughout: 3 s of 53 are down.
+    assert 0.9 * 3_000 < counts["1 s mean"] < 2_950
+    assert 40 < counts["outage length"] < 80
+    for statistic in counts:
+        own = rows[statistic, score.AHEAD]
+        assert own.coverage is not None
+        assert own.pit is not None
+        assert own.coverage[0.9] > 0.8, statistic
+        # Slots in a row depend on one another: a distance of 0.1 is not significant for 200 of them.
+        assert stats.kstest(own.pit, "uniform").statistic < 0.13, statistic
+        assert {name for key, name in rows if key == statistic} >= set(BASELINES)
+        constant = rows[statistic, "constant"].difference
+        assert constant is not None
+        assert constant[2] < 0
+    # The level of a slot is half of the variance, and known in part: seconds are the harder to tell.
+    assert rows["1 s mean", score.AHEAD].crps > rows["slot mean", score.AHEAD].crps
+    wrong = {**RATES, "outages": RATES["outages"] | {"length": {"median_s": 12.0, "sigma": 0.7}}}
+    longer = score.score_fit(wrong, [rates(1, slots=40)], [])
+    row = next(row for row in longer.rows if row.statistic == "outage length")
+    assert row.crps > 2 * rows["outage length", score.AHEAD].crps
+
+
+def test_samples_further_apart_than_a_second_tell_no_seconds() -> None:
+    found = score.score_fit(RATES, [rates(1, every_s=3.0)], [])
+    assert "1 s mean" not in {row.statistic for row in found.rows}
+
+
 def test_slots_that_were_cut_do_not_count() -> None:
     series = drawn(1, slots=8)
     cut = series.between(BEGIN + 12, BEGIN + 8 * SLOT_S - 12)
@@ -185,6 +265,8 @@ def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.Captur
     assert "variance between slots" in printed
     names = {file.name for file in (tmp_path / "out").iterdir()}
     assert names >= {"score.json", "score.md", "rtt-median.png", "rtt-95-quantile.png"}
+    page = (tmp_path / "out" / "score.md").read_text("utf-8")
+    assert set(re.findall(r"!\[.*\]\((.*)\)", page)) == {name for name in names if name.endswith(".png")}
     # A series, such as another emulator's, is scored without a fit.
     assert cli.main(["score", str(train), "--data", str(held), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import stats
 
 from leobench._core import Process
 from leobench.fitting import losses
 from leobench.fitting.series import PHASE_S, SLOT_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from leobench.fitting.series import Floats, Series
     from leobench.fitting.statistics import Slots, Statistic
@@ -30,7 +31,7 @@ class Model:
     Attributes:
         process: The process of its values.
         loss: The chain of slots in which round trips are clean or lossy, if it has one.
-        outages: The outages, if it has some.
+        outages: The outages, if it has some, which capacities show as well.
     """
 
     process: Process
@@ -48,30 +49,30 @@ class Model:
         made = Process(json.dumps(process), slots.get("every_s", SLOT_S), slots.get("phase_s", PHASE_S))
         each_way = (fit.get("uplink") or {}).get("loss") if quantity == "rtt" else None
         loss = None if each_way is None else losses.round_trip(each_way)
-        return cls(made, loss, None if loss is None else fit.get("outages"))
+        return cls(made, loss, fit.get("outages"))
 
-    def ahead(self, series: Series, slots: Slots) -> list[Floats]:
-        """Draws of the values of each slot, given those before it: draws by samples that were not lost."""
-        return self._draws(series, slots, _LOOK_BACK_S)
+    def ahead(self, series: Series, slots: Slots, wanted: Sequence[Statistic]) -> list[Floats]:
+        """Draws of each statistic, given the values of the slots before: values by draws."""
+        return self._draws(series, slots, wanted, _LOOK_BACK_S)
 
-    def alone(self, series: Series, slots: Slots) -> list[Floats]:
-        """Draws of the values of each slot, given nothing: draws by samples that were not lost."""
-        return self._draws(series, slots, 0.0)
+    def alone(self, series: Series, slots: Slots, wanted: Sequence[Statistic]) -> list[Floats]:
+        """Draws of each statistic, given nothing: values by draws."""
+        return self._draws(series, slots, wanted, 0.0)
 
-    def _draws(self, series: Series, slots: Slots, look_back_s: float) -> list[Floats]:
-        found = []
+    def _draws(
+        self, series: Series, slots: Slots, wanted: Sequence[Statistic], look_back_s: float
+    ) -> list[Floats]:
+        """Only the statistics of a slot are kept: its samples by draws may be many."""
+        found: list[list[Floats]] = [[] for _ in wanted]
         for first, last in zip(slots.first, slots.last, strict=True):
             begin = min(np.searchsorted(series.times, series.times[first] - look_back_s), first)
             past = slice(int(begin), int(first))
             at = series.times[first:last]
             drawn = self.process.predict(series.times[past], series.values[past], at, int(first) + 1, DRAWS)
-            found.append(drawn[:, series.present[first:last]])
-        return found
-
-
-def ensemble(draws: list[Floats], statistic: Statistic) -> Floats:
-    """The statistic in each draw of each slot: slots by draws."""
-    return np.array([statistic.of(drawn) for drawn in draws])
+            present = series.present[first:last]
+            for rows, statistic in zip(found, wanted, strict=True):
+                rows.append(statistic.numbers(at[present], drawn[:, present]).T)
+        return [np.concatenate(rows) for rows in found]
 
 
 def lost(
@@ -98,6 +99,16 @@ def lost(
             state = state * likelihood / (state * likelihood).sum()
         before = number
     return np.array(rows)
+
+
+def outage_lengths(outages: Mapping[str, Any], interval_s: float, count: int) -> Floats:
+    """Draws of the length of each of `count` outages in seconds, as samples at an interval show it."""
+    rng = np.random.default_rng(1)
+    length, shortest = outages["length"], outages["shortest_s"]
+    floor = stats.norm.cdf((np.log(shortest) - np.log(length["median_s"])) / length["sigma"])
+    drawn = stats.norm.ppf(floor + (1 - floor) * rng.random((count, DRAWS)))
+    lengths = np.exp(np.log(length["median_s"]) + length["sigma"] * drawn)
+    return np.asarray(interval_s * np.maximum(1, np.round(lengths / interval_s)))
 
 
 def _dark(outages: Mapping[str, Any] | None, rng: np.random.Generator) -> Floats:

@@ -1,4 +1,4 @@
-"""Scores of forecasts of the slots of a recording: proper scores, calibration, dependence.
+"""Scores of forecasts of a recording by slots, seconds and outages: errors, calibration, dependence.
 
 A fit is scored twice, given the slots before each slot and given nothing, beside the forecasts that take no
 model. The score is the continuous ranked probability score (CRPS; Gneiting and Raftery 2007): of a point it
@@ -8,17 +8,19 @@ is the absolute error. Smaller is better.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from leobench.errors import InputError
 from leobench.fitting import forecasts, losses
-from leobench.fitting.baselines import BASELINES, Known
-from leobench.fitting.statistics import STATISTICS, Dependence, Slots
+from leobench.fitting.baselines import BASELINES, Known, spread
+from leobench.fitting.series import slots_of
+from leobench.fitting.statistics import Dependence, Slots, statistics_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from leobench.fitting.forecasts import Model
     from leobench.fitting.series import Floats, Series
@@ -26,8 +28,12 @@ if TYPE_CHECKING:
 
 AHEAD, ALONE, GIVEN = "model", "model, nothing given", "series"
 LEVELS = (0.5, 0.8, 0.9)
-_BLOCK, _RESAMPLES = 8, 2_000
+# Slots of a block of the bootstrap, and the fewest blocks.
+_BLOCK, _FEWEST_BLOCKS, _RESAMPLES = 8, 4, 2_000
 _SEEDS = 20
+# Values whose draws are compared at once.
+_AT_ONCE = 2_000
+_LOST, _OUTAGE = ("lost", "%"), ("outage length", "s")
 
 
 @dataclass(frozen=True)
@@ -39,11 +45,11 @@ class Row:
         statistic: The name of the statistic.
         unit: Its unit, and that of the scores.
         forecast: The name of the forecast.
-        slots: How many slots it was scored on.
+        count: How many slots, seconds or outages it was scored on.
         crps: Mean CRPS.
         difference: Mean CRPS of the model less that of this forecast, with its 95 % interval; None for the
-            model itself. Below zero, the model is better.
-        coverage: Share of slots within the central interval, by its level; None for points.
+            model itself, and for a single value. Below zero, the model is better.
+        coverage: Share of values within the central interval, by its level; None for points.
         pit: Values of the probability integral transform, spread at random over ties (Czado et al. 2009);
             None for points.
     """
@@ -52,7 +58,7 @@ class Row:
     statistic: str
     unit: str
     forecast: str
-    slots: int
+    count: int
     crps: float
     difference: tuple[float, float, float] | None
     coverage: Mapping[float, float] | None
@@ -94,7 +100,7 @@ def _row(row: Row) -> dict[str, Any]:
         "statistic": row.statistic,
         "unit": row.unit,
         "forecast": row.forecast,
-        "slots": row.slots,
+        "count": row.count,
         "crps": row.crps,
         "model_less_forecast": None if row.difference is None else list(row.difference),
         "coverage": None
@@ -127,12 +133,16 @@ def score_fit(fit: Mapping[str, Any], held: Sequence[Series], train: Sequence[Se
     rows: list[Row] = []
     logs: dict[str, float] = {}
     dependence: dict[str, tuple[Dependence, Dependence]] = {}
-    for series in map(_bright, held):
-        model = forecasts.Model.of(fit, series.quantity)
+    for measured in held:
+        model = forecasts.Model.of(fit, measured.quantity)
         if model is None:
             continue
-        trained = next((_bright(each) for each in train if each.quantity == series.quantity), None)
-        rows += _of_model(model, series, trained)
+        trained = next((each for each in train if each.quantity == measured.quantity), None)
+        series = _bright(measured)
+        rows += _of_model(model, series, None if trained is None else _bright(trained))
+        if model.outages is not None:
+            lengths = partial(forecasts.outage_lengths, model.outages, measured.interval_s)
+            rows += _of_outages(measured, trained, AHEAD, lengths)
         answered = ~np.isnan(series.values)
         total = model.process.log_likelihood(series.times[answered], series.values[answered])
         logs[series.quantity] = total / int(answered.sum())
@@ -156,11 +166,14 @@ def score_series(forecast: Series, held: Series, train: Series | None = None) ->
         )
     slots, others = Slots.of(held), Slots.of(forecast)
     rows: list[Row] = []
-    for statistic in STATISTICS[held.quantity]:
-        known = Known(slots.numbers, slots.values(held, statistic))
-        spread = np.tile(others.values(forecast, statistic), (len(known.values), 1))
-        found = {GIVEN: spread} | _baselines(known, _known(train, statistic))
-        rows += _rows(held.quantity, (statistic.name, statistic.unit), known.values, found, GIVEN)
+    for statistic in statistics_of(held):
+        known = _known(held, slots, statistic)
+        drawn = spread(_known(forecast, others, statistic).values, len(known.values))
+        trained = None if train is None else _known(train, Slots.of(train), statistic)
+        rows += _rows(held.quantity, statistic.name, statistic.unit, known, {GIVEN: drawn}, trained)
+    lengths = _outages(forecast).values
+    if len(lengths):
+        rows += _of_outages(held, train, GIVEN, partial(spread, lengths))
     both = (Dependence.of(held), Dependence.of(forecast))
     return Score(held.name, rows, {}, {held.quantity: both})
 
@@ -171,91 +184,127 @@ def _bright(series: Series) -> Series:
 
 
 def _of_model(model: Model, series: Series, train: Series | None) -> list[Row]:
-    slots = Slots.of(series)
-    ahead, alone = model.ahead(series, slots), model.alone(series, slots)
+    slots, trained = Slots.of(series), None if train is None else Slots.of(train)
+    wanted = statistics_of(series)
+    ahead, alone = model.ahead(series, slots, wanted), model.alone(series, slots, wanted)
     rows: list[Row] = []
-    for statistic in STATISTICS[series.quantity]:
-        known = Known(slots.numbers, slots.values(series, statistic))
-        found = {
-            AHEAD: forecasts.ensemble(ahead, statistic),
-            ALONE: forecasts.ensemble(alone, statistic),
-        } | _baselines(known, _known(train, statistic))
-        rows += _rows(series.quantity, (statistic.name, statistic.unit), known.values, found, AHEAD)
+    for statistic, given, nothing in zip(wanted, ahead, alone, strict=True):
+        before = None if train is None or trained is None else _known(train, trained, statistic)
+        known = _known(series, slots, statistic)
+        found = {AHEAD: given, ALONE: nothing}
+        rows += _rows(series.quantity, statistic.name, statistic.unit, known, found, before)
     if model.loss is not None:
-        known = Known(slots.numbers, slots.lost(series))
-        found = {AHEAD: forecasts.lost(model.loss, model.outages, series, slots)} | _baselines(
-            known, _known(train, None)
-        )
-        rows += _rows(series.quantity, ("lost", "%"), known.values, found, AHEAD)
+        before = None if train is None or trained is None else _lost(train, trained)
+        found = {AHEAD: forecasts.lost(model.loss, model.outages, series, slots)}
+        rows += _rows(series.quantity, *_LOST, _lost(series, slots), found, before)
     return rows
 
 
-def _known(train: Series | None, statistic: Statistic | None) -> Known | None:
-    """A statistic of the training slots, or what was lost in them; None without training."""
-    if train is None:
-        return None
-    slots = Slots.of(train)
-    return Known(slots.numbers, slots.lost(train) if statistic is None else slots.values(train, statistic))
+def _of_outages(series: Series, train: Series | None, name: str, drawn: Callable[[int], Floats]) -> list[Row]:
+    """The rows of the lengths of outages; none if the series shows no outage."""
+    known = _outages(series)
+    if not len(known.values):
+        return []
+    trained = None if train is None else _outages(train)
+    if trained is not None and not len(trained.values):
+        trained = None
+    return _rows(series.quantity, *_OUTAGE, known, {name: drawn(len(known.values))}, trained)
 
 
-def _baselines(held: Known, train: Known | None) -> dict[str, Floats]:
-    if train is None:
-        return {}
-    return {name: forecast(train, held) for name, forecast in BASELINES.items()}
+def _known(series: Series, slots: Slots, statistic: Statistic) -> Known:
+    values = slots.values(series, statistic)
+    return Known(np.repeat(slots.numbers, [len(each) for each in values]), np.concatenate(values))
+
+
+def _lost(series: Series, slots: Slots) -> Known:
+    return Known(slots.numbers, slots.lost(series))
+
+
+def _outages(series: Series) -> Known:
+    """The lengths of the outages of a recording, in seconds."""
+    found = losses.losses(series)[1] if series.quantity == "rtt" else losses.runs(series, 1)
+    return Known(slots_of(found.start).astype(np.float64), found.length)
 
 
 def _rows(
-    quantity: str, statistic: tuple[str, str], values: Floats, found: Mapping[str, Floats], judged: str
+    quantity: str, statistic: str, unit: str, known: Known, judged: Mapping[str, Floats], train: Known | None
 ) -> list[Row]:
-    scores = {name: crps(values, drawn) for name, drawn in found.items()}
+    """The rows of the forecasts that are judged, the first by the others, and of those without a model."""
+    found = dict(judged)
+    if train is not None:
+        found |= {name: forecast(train, known) for name, forecast in BASELINES.items()}
+    own = next(iter(found))
+    scores = {name: crps(known.values, drawn) for name, drawn in found.items()}
+    block = _BLOCK * round(len(known.values) / len(np.unique(known.numbers)))
     return [
         Row(
             quantity,
-            *statistic,
+            statistic,
+            unit,
             name,
-            len(values),
+            len(known.values),
             float(scores[name].mean()),
-            None if name == judged else difference(scores[judged] - scores[name]),
-            None if drawn.shape[1] == 1 else {level: covered(values, drawn, level) for level in LEVELS},
-            None if drawn.shape[1] == 1 else transformed(values, drawn),
+            None if name == own else difference(scores[own] - scores[name], block),
+            None if drawn.shape[1] == 1 else {level: covered(known.values, drawn, level) for level in LEVELS},
+            None if drawn.shape[1] == 1 else transformed(known.values, drawn),
         )
         for name, drawn in found.items()
     ]
 
 
 def crps(values: Floats, drawn: Floats) -> Floats:
-    """The CRPS of each slot, given draws: that of the distribution they were drawn from, without bias."""
+    """The CRPS of each value, given draws: that of the distribution they were drawn from, without bias."""
     if drawn.shape[1] == 1:
         return np.abs(values - drawn[:, 0])
     from scoringrules import crps_ensemble  # type: ignore[import-untyped]
 
-    return np.asarray(crps_ensemble(values, drawn, estimator="fair"), dtype=np.float64)
+    return _by_rows(lambda some, of: crps_ensemble(some, of, estimator="pwm"), values, drawn)
 
 
 def covered(values: Floats, drawn: Floats, level: float) -> float:
     """The share of values within the central interval of the draws."""
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=1)
-    return float(((low <= values) & (values <= high)).mean())
+
+    def inside(some: Floats, of: Floats) -> Floats:
+        low, high = np.quantile(of, [(1 - level) / 2, (1 + level) / 2], axis=1)
+        return np.asarray((low <= some) & (some <= high), dtype=np.float64)
+
+    return float(_by_rows(inside, values, drawn).mean())
 
 
 def transformed(values: Floats, drawn: Floats) -> Floats:
     """The share of draws below each value, at random between those below and those not above."""
-    below = (drawn < values[:, None]).mean(axis=1)
-    not_above = (drawn <= values[:, None]).mean(axis=1)
+    below = _by_rows(lambda some, of: (of < some[:, None]).mean(axis=1), values, drawn)
+    not_above = _by_rows(lambda some, of: (of <= some[:, None]).mean(axis=1), values, drawn)
     return np.asarray(below + np.random.default_rng(1).random(len(values)) * (not_above - below))
 
 
-def difference(each: Floats) -> tuple[float, float, float]:
-    """The mean of differences by slot, and its 95 % interval by a circular block bootstrap over eight slots.
+def _by_rows(of: Callable[[Floats, Floats], Floats], values: Floats, drawn: Floats) -> Floats:
+    """A number of each value and its draws, a part of them at a time: copies of all may not fit in memory."""
+    begins = range(0, len(values), _AT_ONCE)
+    parts = [of(values[at : at + _AT_ONCE], drawn[at : at + _AT_ONCE]) for at in begins]
+    return np.concatenate(parts)
+
+
+def difference(each: Floats, block: int = _BLOCK) -> tuple[float, float, float] | None:
+    """The mean of differences, and its 95 % interval by a circular block bootstrap; None for one value.
 
     Politis and Romano 1992, "A circular block-resampling procedure for stationary data".
+
+    Args:
+        each: The differences, in order of time.
+        block: The length of a block; shorter if there would be fewer than four.
     """
-    rng = np.random.default_rng(1)
     count = len(each)
-    length = min(_BLOCK, count)
-    starts = rng.integers(0, count, (_RESAMPLES, -(-count // length)))
-    index = (starts[:, :, None] + np.arange(length)).reshape(_RESAMPLES, -1)[:, :count] % count
-    low, high = np.quantile(each[index].mean(axis=1), [0.025, 0.975])
+    if count < 2:
+        return None
+    length = max(1, min(block, count // _FEWEST_BLOCKS))
+    blocks = -(-count // length)
+    starts = np.random.default_rng(1).integers(0, count, (_RESAMPLES, blocks))
+    lengths = np.full(blocks, length)
+    lengths[-1] = count - (blocks - 1) * length
+    sums = np.concatenate([[0.0], np.cumsum(np.concatenate([each, each[:length]]))])
+    means = (sums[starts + lengths] - sums[starts]).sum(axis=1) / count
+    low, high = np.quantile(means, [0.025, 0.975])
     return float(each.mean()), float(low), float(high)
 
 

@@ -54,11 +54,14 @@ def write(out: Path, name: str, score: Score, *, force: bool) -> None:
 
     with folder.writing(out, force=force, ours=is_ours) as partial:
         (partial / _JSON).write_text(json.dumps(score.as_json(), indent=2) + "\n", "utf-8")
-        (partial / _PAGE).write_text(score_page.page(f"The score of {name}", score), "utf-8")
+        figures: dict[str, str] = {}
         for quantity, statistic in dict.fromkeys((row.quantity, row.statistic) for row in score.rows):
             rows = [row for row in score.rows if (row.quantity, row.statistic) == (quantity, statistic)]
             drawn = f"{quantity}-{statistic.replace(' %', '').replace(' ', '-')}.png"
             plots.save(figure.draw(rows), partial / drawn)
+            figures[f"{quantity}, {statistic}"] = drawn
+        page = score_page.page(f"The score of {name}", score, figures)
+        (partial / _PAGE).write_text(page, "utf-8")
 
 
 def is_ours(entry: Path) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from leobench.fitting.score import LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from leobench.fitting.score import Row, Score
     from leobench.fitting.statistics import Dependence
@@ -17,7 +17,7 @@ HEAD = (
     ("quantity", ""),
     ("statistic", ""),
     ("forecast", ""),
-    ("slots", ""),
+    ("count", ""),
     ("CRPS", ""),
     ("model less it", "95 % interval"),
     *(("within", f"{level:.0%}".replace("%", " %")) for level in LEVELS),
@@ -33,7 +33,7 @@ def cells(rows: Sequence[Row]) -> list[list[str]]:
             row.quantity,
             row.statistic,
             row.forecast,
-            f"{row.slots:,}",
+            f"{row.count:,}",
             f"{row.crps:.4g} {row.unit}",
             _NONE if row.difference is None else _interval(row.difference),
             *(_NONE if row.coverage is None else f"{100 * row.coverage[level]:.0f} %" for level in LEVELS),
@@ -72,18 +72,22 @@ def _number(value: float) -> str:
     return _NONE if math.isnan(value) else f"{value:.3g}"
 
 
-def page(title: str, score: Score) -> str:
-    """A page in Markdown."""
+def page(title: str, score: Score, figures: Mapping[str, str]) -> str:
+    """A page in Markdown, with the files of figures by their titles."""
     head = [" ".join(words).strip() for words in HEAD]
     logs = [f"{quantity}: {value:.3f}" for quantity, value in score.log_score.items()]
     parts = [
         f"# {title}",
-        f"Scored on {score.data}. CRPS: smaller is better; `model less it` below zero: the model is better.",
+        f"Scored on {score.data}. CRPS: smaller is better; `model less it` below zero: the model is better. "
+        "`count`: slots of 15 s, seconds of a `1 s mean`, or outages.",
         _markdown(head, cells(score.rows)),
         "Mean logarithm of the density of a sample, given those before it: " + ", ".join(logs)
         if logs
         else "",
         _markdown(["dependence", "measured", "modelled", "ratio"], dependence(score)),
+        "Histograms of the probability integral transform: flat if the forecast is calibrated, high at the "
+        "ends if its intervals are too narrow.",
+        *(f"![{name}]({file})" for name, file in figures.items()),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -1,4 +1,4 @@
-"""Statistics of a recording by slots of 15 s, and how strongly its values hang together in time."""
+"""Statistics of a recording by slots of 15 s and by seconds, and how strongly its values hang together."""
 
 from __future__ import annotations
 
@@ -25,26 +25,42 @@ _FEWEST = 4
 
 @dataclass(frozen=True)
 class Statistic:
-    """One number per slot.
+    """One number per slot, or per part of a slot.
 
     Attributes:
         name: Its name in tables.
         unit: Its unit.
-        of: From the values of slots, without lost ones, to the number of each: along the last axis.
+        of: From values, without lost ones, to their number: along the last axis.
+        every_s: The length of the parts of a slot that have a number each; None for the whole slot.
     """
 
     name: str
     unit: str
     of: Callable[[Floats], Floats]
+    every_s: float | None = None
+
+    def numbers(self, times: Floats, values: Floats) -> Floats:
+        """The numbers of a slot: the last axis has its samples first, and its numbers then."""
+        if self.every_s is None:
+            return self.of(values)[..., None]
+        ends = np.flatnonzero(np.diff(np.floor(times / self.every_s))) + 1
+        return np.stack([self.of(part) for part in np.split(values, ends, axis=-1)], axis=-1)
 
 
 def _quantile(at: float) -> Callable[[Floats], Floats]:
     return lambda values: np.asarray(np.quantile(values, at, axis=-1))
 
 
-_CAPACITY = (Statistic("slot mean", "Mbit/s", lambda values: np.asarray(values.mean(axis=-1))),)
-# By the quantity of a series.
-STATISTICS: Mapping[str, tuple[Statistic, ...]] = {
+def _mean(values: Floats) -> Floats:
+    return np.asarray(values.mean(axis=-1))
+
+
+_CAPACITY = (
+    Statistic("slot mean", "Mbit/s", _mean),
+    Statistic("1 s mean", "Mbit/s", _mean, every_s=1.0),
+)
+# By the quantity of a series. Those by parts of a slot need samples that are as frequent.
+_STATISTICS: Mapping[str, tuple[Statistic, ...]] = {
     "rtt": (
         Statistic("5 % quantile", "ms", _quantile(0.05)),
         Statistic("median", "ms", _quantile(0.5)),
@@ -53,6 +69,18 @@ STATISTICS: Mapping[str, tuple[Statistic, ...]] = {
     "downlink": _CAPACITY,
     "uplink": _CAPACITY,
 }
+# How much longer than a part the interval of samples may be, which clocks do not keep exactly.
+_UNEVEN = 1.1
+
+
+def statistics_of(series: Series) -> list[Statistic]:
+    """The statistics that the samples of a series are frequent enough for."""
+    interval_s = series.interval_s
+    return [
+        each
+        for each in _STATISTICS[series.quantity]
+        if each.every_s is None or interval_s <= _UNEVEN * each.every_s
+    ]
 
 
 @dataclass(frozen=True)
@@ -86,9 +114,13 @@ class Slots:
             )
         return cls(numbers[enough].astype(np.float64), first[enough], (first + counts)[enough])
 
-    def values(self, series: Series, statistic: Statistic) -> Floats:
-        """The statistic in each slot."""
-        return np.array([float(statistic.of(values[~np.isnan(values)])) for values in self.samples(series)])
+    def values(self, series: Series, statistic: Statistic) -> list[Floats]:
+        """The numbers of each slot."""
+        found = []
+        for first, last in zip(self.first, self.last, strict=True):
+            chosen = first + np.flatnonzero(series.present[first:last])
+            found.append(statistic.numbers(series.times[chosen], series.values[chosen]))
+        return found
 
     def lost(self, series: Series) -> Floats:
         """The share of lost samples in each slot, in percent."""
@@ -126,7 +158,7 @@ class Dependence:
         counts = np.bincount(index)
         means = np.bincount(index, values) / counts
         slots = Slots.of(series)
-        medians = slots.values(series, Statistic("median", series.unit, _quantile(0.5)))
+        medians = np.concatenate(slots.values(series, Statistic("median", series.unit, _quantile(0.5))))
         in_a_row = np.diff(slots.numbers) == 1
         step = float(np.abs(np.diff(medians))[in_a_row].mean()) if in_a_row.any() else math.nan
         return cls(float(np.var(means[index]) / np.var(values)), step, autocorrelations(series, LAGS_S))

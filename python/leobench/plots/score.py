@@ -27,7 +27,7 @@ def draw(rows: Sequence[Row]) -> Figure:
     colours = [style.BLUE if index == 0 else style.FAINT for index in range(len(rows))]
     errors.barh(places, [row.crps for row in rows], color=colours)
     errors.set_yticks(places, names)
-    style.dress(errors, f"Error of the {judged.statistic} of a slot", "", zero=False)
+    style.dress(errors, f"Error of the {judged.statistic}", "", zero=False)
     style.label_x(errors, f"mean CRPS ({judged.unit}); smaller is better")
     if judged.pit is None:
         style.say(calibration, "a point has no calibration")
@@ -37,7 +37,7 @@ def draw(rows: Sequence[Row]) -> Figure:
         edges[:-1], counts / len(judged.pit) * _BINS, 1 / _BINS, align="edge", color=style.BLUE, alpha=0.7
     )
     calibration.axhline(1, color=style.BLACK, linewidth=0.8, label="calibrated")
-    style.dress(calibration, f"Calibration of {judged.forecast}", "density")
+    style.dress(calibration, f"Calibration of {judged.forecast}: PIT histogram", "density")
     style.label_x(calibration, "share of the forecast below the measured value")
     style.legend(calibration)
     return figure
