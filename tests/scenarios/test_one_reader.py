@@ -66,7 +66,7 @@ def test_a_file_has_one_largest_size() -> None:
     assert files.LARGEST_FILE == _core.LARGEST_FILE
 
 
-CHAIN, SKY = ROOT / "scenarios" / "maco-chain.toml", ROOT / "scenarios" / "starlink-seattle.toml"
+CHAIN, SKY = ROOT / "scenarios" / "maco-chain.toml", ROOT / "scenarios" / "starlink-frames.toml"
 NONSENSE = [
     (CHAIN, "constellation.satellites.speed", 1e9, "a number above 0 and below 11.2"),
     (CHAIN, "constellation.satellites.footprint", "4294967296 km", "a length from 0 to 100000 km"),
