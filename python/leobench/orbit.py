@@ -37,6 +37,8 @@ _SAMPLES = {
     "delay_ms": "float",
     "uplink_mbps": "float",
     "downlink_mbps": "float",
+    "uplink_loss": "float",
+    "downlink_loss": "float",
     "uplink_db": "float",
     "downlink_db": "float",
     "latitude": "float",

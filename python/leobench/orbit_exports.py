@@ -18,20 +18,23 @@ if TYPE_CHECKING:
 # Bytes of a delivery opportunity (Netravali et al., USENIX ATC 2015), as of the channel `trace`.
 _OPPORTUNITY = 1500
 
-_DIRECTIONS = {"forward": "uplink_mbps", "backward": "downlink_mbps"}
+_DIRECTIONS = {"forward": "uplink", "backward": "downlink"}
 
 
 def pieces(seen: Survey, link: str, direction: str) -> pl.DataFrame:
-    """Rate (bit/s), delay (ns) and state of a direction of a link from each instant `t_ns` on.
+    """Rate (bit/s), delay (ns), loss and state of a direction of a link from each instant `t_ns` on.
 
-    A sample holds until the next one; during the outage of a handover, the rate is zero.
+    A sample holds until the next one; the rate is zero during a handover, and the link down in an outage.
     """
-    rate = (pl.col(_DIRECTIONS[direction]) * 1e6).round().cast(pl.Int64)
+    name = _DIRECTIONS[direction]
+    rate = (pl.col(f"{name}_mbps") * 1e6).round().cast(pl.Int64)
+    loss = pl.col(f"{name}_loss").fill_null(0.0)
     samples = seen.samples.filter(link=link).select(
         t_ns=_nanos(pl.col("t_s")),
         rate_bps=rate,
         delay_ns=(pl.col("delay_ms") * 1e6).round().cast(pl.Int64).forward_fill().fill_null(0),
-        up=pl.col("satellite").is_not_null(),
+        loss=loss,
+        up=pl.col("satellite").is_not_null() & (loss < 1),
     )
     changes = seen.handovers.filter(pl.col("link") == link, pl.col("outage_ms") > 0)
     spans = changes.select(
@@ -62,11 +65,11 @@ def _within(
 
 
 def schedule(seen: Survey, link: str, direction: str) -> Iterator[str]:
-    """A table that the channel `schedule` reads: time, rate, delay, and whether the link is up."""
-    yield "time,rate,delay,up\n"
+    """A table that the channel `schedule` reads: time, rate, delay, loss, and whether the link is up."""
+    yield "time,rate,delay,loss,up\n"
     for row in pieces(seen, link, direction).iter_rows(named=True):
         up = "true" if row["up"] else "false"
-        yield f"{row['t_ns']} ns,{row['rate_bps']} bps,{row['delay_ns']} ns,{up}\n"
+        yield f"{row['t_ns']} ns,{row['rate_bps']} bps,{row['delay_ns']} ns,{row['loss']:.6g},{up}\n"
 
 
 def mahimahi(seen: Survey, link: str, direction: str) -> Iterator[str]:

@@ -69,7 +69,7 @@ pub fn report(
         if now >= end || !keep_going() {
             return Ok(Some(report));
         }
-        let next = links.next().min(grids.sample).min(grids.slot).min(end);
+        let next = links.next_move().min(grids.sample).min(grids.slot).min(end);
         links.advance(next);
     }
 }
@@ -172,6 +172,7 @@ fn samples(links: &SatelliteLinks, rows: &mut Vec<SampleRow>) {
         });
         let [uplink_mbps, downlink_mbps] = state.rates.map(|rate| rate.bps() as f64 / 1e6);
         let [uplink_db, downlink_db] = state.carrier_to_noise;
+        let loss = state.fit.as_ref().map(|fit| fit.loss);
         let gateway = way.and_then(|way| way.gateway);
         rows.push(SampleRow {
             t_s: links.now().as_secs_f64(),
@@ -182,9 +183,12 @@ fn samples(links: &SatelliteLinks, rows: &mut Vec<SampleRow>) {
             elevation_deg: way.map(|way| way.elevation_deg),
             range_km: way.map(|way| way.range_m / 1e3),
             hops: way.map(|way| way.hops),
-            delay_ms: way.map(|way| way.delay.as_millis_f64()),
+            delay_ms: state.delays().map(|[there, _]| there.as_millis_f64()),
+
             uplink_mbps,
             downlink_mbps,
+            uplink_loss: loss.map(|[there, _]| there),
+            downlink_loss: loss.map(|[_, back]| back),
             uplink_db,
             downlink_db,
             latitude: below.map(|place| place.latitude.degrees()),

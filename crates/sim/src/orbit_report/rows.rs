@@ -91,12 +91,16 @@ pub struct SampleRow {
     pub range_km: Option<f64>,
     /// Links between satellites on the way.
     pub hops: Option<usize>,
-    /// Delay one way in milliseconds, without the link's own.
+    /// Delay from the terminal in milliseconds, with that of a fit, without the link's own.
     pub delay_ms: Option<f64>,
     /// Rate from the terminal, in Mbit/s.
     pub uplink_mbps: f64,
     /// Rate to the terminal, in Mbit/s.
     pub downlink_mbps: f64,
+    /// Probability of loss from the terminal by a fit, 1 in an outage; missing without a fit.
+    pub uplink_loss: Option<f64>,
+    /// Probability of loss to the terminal by a fit.
+    pub downlink_loss: Option<f64>,
     /// Carrier over noise from the terminal, in dB.
     pub uplink_db: Option<f64>,
     /// Carrier over noise to the terminal, in dB.

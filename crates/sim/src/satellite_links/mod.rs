@@ -4,6 +4,7 @@
 mod build;
 mod chain;
 mod fault;
+mod fitted;
 mod forwarded;
 mod orbits;
 mod rate;
@@ -15,6 +16,8 @@ use leobench_base::{BitRate, LinkId, NodeId, RngTree, SimDuration, SimTime};
 use leobench_orbit::{Angle, Ephemeris, Epoch, SatelliteGrid, Vector};
 
 use chain::ChainLinks;
+pub use fitted::FitState;
+use fitted::Fitted;
 use forwarded::ForwardedLinks;
 use orbits::OrbitLinks;
 use rate::{Rate, Rates};
@@ -55,6 +58,7 @@ struct SatelliteLink {
     node: NodeId,
     terminal: usize,
     rates: Rates,
+    fit: Option<Fitted>,
 }
 
 /// State of a link through the constellation at an instant.
@@ -66,6 +70,22 @@ pub struct LinkState {
     pub rates: [BitRate; 2],
     /// Carrier over noise there and back in dB, where there is a budget.
     pub carrier_to_noise: [Option<f64>; 2],
+    /// Additions of a fit, if the link has one.
+    pub fit: Option<FitState>,
+}
+
+impl LinkState {
+    /// Delays there and back, without the link's own; none without a way.
+    pub fn delays(&self) -> Option<[SimDuration; 2]> {
+        let way = self.way.as_ref()?;
+        let added = self.fit.as_ref().map_or([SimDuration::ZERO; 2], |fit| fit.delay);
+        Some([way.delay + added[0], way.delay_back + added[1]])
+    }
+
+    /// Whether packets get through: a satellite serves, and no outage of a fit goes on.
+    pub fn is_up(&self) -> bool {
+        self.way.is_some() && self.fit.as_ref().is_none_or(|fit| fit.up)
+    }
 }
 
 /// A way through the constellation.
@@ -121,8 +141,12 @@ impl SatelliteLinks {
     /// The fault, with its place in the scenario.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Option<Self>, Fault> {
         let Some(spec) = &scenario.spec.constellation else { return Ok(None) };
-        let rng = RngTree::new(seed).child("constellation");
-        let mut satellites = build::build(scenario, spec, &rng)?;
+        let rng = RngTree::new(seed);
+        let mut satellites = build::build(scenario, spec, &rng.child("constellation"))?;
+        for path in &mut satellites.paths {
+            let (link, start) = (path.link.index(), satellites.start);
+            path.fit = Fitted::new(scenario, link, &path.rates, start, &rng)?;
+        }
         satellites.advance(SimTime::ZERO);
         Ok(Some(satellites))
     }
@@ -232,9 +256,10 @@ impl SatelliteLinks {
         &self.states[path]
     }
 
-    /// Returns the state of a link as its link layer knows it; none without a way.
+    /// Returns the state of a link as its link layer knows it; none without a way, or in an outage of its fit.
     pub fn access(&self, path: usize) -> Option<AccessState> {
-        let WayState { satellite, range_m, .. } = *self.states[path].way.as_ref()?;
+        let state = Some(&self.states[path]).filter(|state| state.is_up())?;
+        let WayState { satellite, range_m, .. } = *state.way.as_ref()?;
         Some(AccessState { satellite, range_m, offers: self.paths[path].rates.offers })
     }
 
@@ -252,6 +277,12 @@ impl SatelliteLinks {
 
     /// When something changes next.
     pub fn next(&self) -> SimTime {
+        let fits = self.paths.iter().filter_map(|path| path.fit.as_ref());
+        fits.map(Fitted::next_change).fold(self.next_move(), SimTime::min)
+    }
+
+    /// When satellites, budgets or routes change next, whatever fits do.
+    pub fn next_move(&self) -> SimTime {
         let step = self.step.as_nanos();
         let regular = SimTime::from_nanos((self.now.as_nanos() / step + 1) * step);
         let due = match &self.kind {
@@ -283,6 +314,23 @@ impl SatelliteLinks {
         for (parts, state) in self.paths.iter_mut().zip(&mut self.states) {
             let (latitude, altitude_km) = self.stations.terminals[parts.terminal].air();
             parts.rates.fill(now, latitude, altitude_km, state);
+        }
+        self.move_fits(now);
+    }
+
+    /// Moves fits on to a time before the [next move](Self::next_move); all else stays as it is.
+    pub fn advance_fits(&mut self, now: SimTime) {
+        self.now = now;
+        self.serving_changes.clear();
+        self.move_fits(now);
+    }
+
+    fn move_fits(&mut self, now: SimTime) {
+        for (parts, state) in self.paths.iter_mut().zip(&mut self.states) {
+            if let Some(fit) = &mut parts.fit {
+                fit.advance(now);
+                fit.combine(&mut parts.rates, state);
+            }
         }
     }
 }

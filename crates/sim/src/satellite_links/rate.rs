@@ -11,7 +11,12 @@ use crate::topology::{Division, Offer};
 /// Source of the rate of a direction.
 pub(super) enum Rate {
     Constant(BitRate),
-    Budget { budget: Arc<Budget>, before: Option<Choice> },
+    Budget {
+        budget: Arc<Budget>,
+        before: Option<Choice>,
+    },
+    /// That of a fit alone.
+    Unlimited,
 }
 
 /// The rates of both directions.
@@ -23,9 +28,21 @@ pub(super) struct Rates {
     pub(super) cell: Option<Cell>,
     /// Latest offers of the budgets.
     pub(super) offers: [Option<Offer>; 2],
+    /// Latest rates before their division, and that.
+    latest: [(BitRate, Division); 2],
 }
 
 impl Rates {
+    /// The rates at the start of a run, before they are filled in.
+    pub(super) fn new(
+        directions: [Rate; 2],
+        fading: Option<Box<dyn Fading>>,
+        cell: Option<Cell>,
+    ) -> Self {
+        let none = (BitRate::ZERO, Division { sharers: 1, cell: None, capacity: None });
+        Self { directions, fading, cell, offers: [None; 2], latest: [none; 2] }
+    }
+
     /// Fills in the rates of a way; the terminal is at a latitude in degrees and an altitude in km.
     pub(super) fn fill(
         &mut self,
@@ -39,16 +56,30 @@ impl Rates {
             state.rates = [BitRate::ZERO; 2];
             state.carrier_to_noise = [None; 2];
             self.offers = [None; 2];
+            self.latest = self.latest.map(|(_, division)| (BitRate::ZERO, division));
             return;
         };
         let [there, back] = geometries(way, latitude_deg, altitude_km);
         for (index, (rate, geometry)) in self.directions.iter_mut().zip([there, back]).enumerate() {
             let cell = self.cell.as_ref().filter(|_| index == 1).map(|cell| cell.share(now));
-            let division = Division { sharers: way.sharers, cell };
+            let division = Division { sharers: way.sharers, cell, capacity: None };
             let (rate, offer) = rate.at(&geometry, fading, division);
             state.rates[index] = division.of(rate);
             state.carrier_to_noise[index] = offer.map(|offer| offer.reading.carrier_to_noise);
             self.offers[index] = offer;
+            self.latest[index] = (rate, division);
+        }
+    }
+
+    /// Limits the latest rates to what a fit has there and back.
+    pub(super) fn limit(&mut self, capacities: [BitRate; 2], state: &mut LinkState) {
+        let known = self.latest.iter_mut().zip(&mut self.offers).zip(&mut state.rates);
+        for ((((rate, division), offer), offered), capacity) in known.zip(capacities) {
+            division.capacity = Some(capacity);
+            if let Some(offer) = offer {
+                offer.division = *division;
+            }
+            *offered = division.of(*rate);
         }
     }
 }
@@ -56,7 +87,7 @@ impl Rates {
 impl Rate {
     pub(super) fn budget(&self) -> Option<Arc<Budget>> {
         match self {
-            Self::Constant(_) => None,
+            Self::Constant(_) | Self::Unlimited => None,
             Self::Budget { budget, .. } => Some(Arc::clone(budget)),
         }
     }
@@ -70,6 +101,7 @@ impl Rate {
     ) -> (BitRate, Option<Offer>) {
         match self {
             Self::Constant(rate) => (*rate, None),
+            Self::Unlimited => (BitRate::from_bps(u64::MAX), None),
             Self::Budget { budget, before } => {
                 let reading = budget.at(geometry, fading_db);
                 let offer = Offer { reading, before: *before, division };

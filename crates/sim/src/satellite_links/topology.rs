@@ -14,7 +14,9 @@ use crate::topology::{
 /// Label of a link without a serving satellite.
 const NONE: &str = "none";
 /// Label of a link in the outage of a handover.
-const OUTAGE: &str = "handover";
+const HANDOVER: &str = "handover";
+/// Label of a link in an outage of its fit.
+const OUTAGE: &str = "outage";
 
 /// The links through a constellation over time.
 pub struct ConstellationTopology {
@@ -125,7 +127,14 @@ impl ConstellationTopology {
 
     /// Whether a link without a satellite passes for one with a carrier.
     fn lacks_carrier(&self) -> bool {
-        self.paths.iter().any(|path| path.has_carrier && !path.offered[0].up)
+        let serves = |path| self.satellites.state(path).way.is_some();
+        self.paths.iter().enumerate().any(|(path, known)| known.has_carrier && !serves(path))
+    }
+
+    /// When a handover ends, or something but fits changes.
+    fn next_move(&self) -> SimTime {
+        let ends = self.paths.iter().filter_map(|path| path.pending?.ends);
+        ends.fold(self.satellites.next_move(), SimTime::min)
     }
 
     /// Whether the network is to be told something at the start.
@@ -155,7 +164,8 @@ impl ConstellationTopology {
     /// Tells which links have lost their carrier, or have it again.
     fn tell_carriers(&mut self, changes: &mut Vec<Change>) {
         for (path, known) in self.paths.iter_mut().enumerate() {
-            let up = known.offered[0].up;
+            // An outage of a fit leaves the carrier, as that of any channel does.
+            let up = self.satellites.state(path).way.is_some();
             if std::mem::replace(&mut known.has_carrier, up) != up {
                 changes.push(Change::Carrier { link: self.satellites.link_id(path), up });
             }
@@ -216,8 +226,7 @@ impl Topology for ConstellationTopology {
         if !self.starts_served && self.starts_with_changes() {
             return Some(SimTime::ZERO);
         }
-        let ends = self.paths.iter().filter_map(|path| path.pending?.ends);
-        ends.chain([self.satellites.next()]).min()
+        Some(self.next_move().min(self.satellites.next()))
     }
 
     fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>) {
@@ -227,7 +236,11 @@ impl Topology for ConstellationTopology {
             self.serve_first(changes);
             return self.tell_carriers(changes);
         }
-        self.satellites.advance(now);
+        if self.next_move() <= now {
+            self.satellites.advance(now);
+        } else {
+            self.satellites.advance_fits(now);
+        }
         self.end(now, changes);
         for index in 0..self.satellites.serving_changes().len() {
             self.hand_over(now, self.satellites.serving_changes()[index], changes);
@@ -257,22 +270,26 @@ impl Topology for ConstellationTopology {
     }
 }
 
-/// Returns the states of a link there and back: down without a way, at a rate of zero during an outage.
+/// Returns the states of a link there and back: down without a way or in an outage of its fit, at a rate of zero during that of a
+/// handover.
 fn states(satellites: &SatelliteLinks, state: &LinkState, silent: bool) -> [ChannelState; 2] {
-    let Some(way) = &state.way else {
+    let (Some(way), Some(delays)) = (&state.way, state.delays()) else {
         let down = ChannelState { up: false, ..ChannelState::at_rate(BitRate::ZERO, NONE) };
         return [down.clone(), down];
     };
-    let offer = |rate, delay| {
-        let open = ChannelState { delay, ..ChannelState::at_rate(rate, OUTAGE) };
-        if silent {
-            ChannelState { service: Service::Rate(BitRate::ZERO), ..open }
-        } else {
-            ChannelState { label: Cow::Owned(satellites.name(way.satellite)), ..open }
-        }
+    let up = state.is_up();
+    let label = match (up, silent) {
+        (false, _) => Cow::Borrowed(OUTAGE),
+        (true, true) => Cow::Borrowed(HANDOVER),
+        (true, false) => Cow::Owned(satellites.name(way.satellite)),
     };
-    let [there, back] = state.rates;
-    [offer(there, way.delay), offer(back, way.delay_back)]
+    std::array::from_fn(|index| ChannelState {
+        service: Service::Rate(if silent { BitRate::ZERO } else { state.rates[index] }),
+        delay: delays[index],
+        loss: state.fit.as_ref().map_or(0.0, |fit| fit.loss[index]),
+        up,
+        label: label.clone(),
+    })
 }
 
 /// A channel that never changes by itself.

@@ -20,7 +20,7 @@ leobench_base::spec! {
         pub channel: Option<ChannelSpec>,
         /// A constant rate, short for `channel = { kind = "steady", rate = ... }`.
         pub rate: Option<BitRate>,
-        /// The route through the scenario's constellation, instead of a channel.
+        /// The route through the scenario's constellation, instead of a channel or with the channel `starlink`.
         pub constellation: Option<PassageSpec>,
         /// Propagation delay, in addition to the channel's own.
         pub delay: SimDuration [UpTo::DELAY] = SimDuration::ZERO,
@@ -88,7 +88,7 @@ impl LinkSpec {
         own.channel.is_some() || own.rate.is_some()
     }
 
-    /// The channel that serves `direction`; `None` if a constellation does, or in a scenario that was not checked.
+    /// The channel that serves `direction` alone; `None` if a constellation does, or in a scenario that was not checked.
     pub fn channel(&self, direction: Direction) -> Option<ChannelSpec> {
         if self.constellation.is_some() {
             return None;

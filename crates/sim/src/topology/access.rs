@@ -49,13 +49,16 @@ pub struct Division {
     pub sharers: u64,
     /// Share of a cell that a link gets at most.
     pub cell: Option<BitRate>,
+    /// Measured capacity that a link has at most, whoever shares the satellite.
+    pub capacity: Option<BitRate>,
 }
 
 impl Division {
     /// The part of a rate that a link gets.
     pub fn of(&self, rate: BitRate) -> BitRate {
         let share = rate.scaled(1.0 / self.sharers as f64);
-        self.cell.map_or(share, |cell| share.min(cell))
+        let limits = self.cell.into_iter().chain(self.capacity);
+        limits.fold(share, BitRate::min)
     }
 }
 

@@ -12,7 +12,7 @@ use leobench_sim::satellite_links::SatelliteLinks;
 const START: &str = "2026-03-20T12:00:00";
 
 /// A terminal in Bologna and a gateway in Turin under a shell of 1,584 satellites; `run`, `sky` and `link` say more.
-fn bologna(run: &str, sky: &str, link: &str) -> String {
+pub(super) fn bologna(run: &str, sky: &str, link: &str) -> String {
     format!(
         r#"
         name = "bologna"
@@ -45,14 +45,14 @@ fn bologna(run: &str, sky: &str, link: &str) -> String {
 }
 
 /// The same geometry from the crate's orbits alone, without ephemeris, grid or assignment.
-struct Direct {
-    constellation: Constellation,
+pub(super) struct Direct {
+    pub(super) constellation: Constellation,
     start: Epoch,
     ends: [Site; 2],
 }
 
 impl Direct {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let start = Epoch::parse(START).unwrap();
         let shell = Shell::delta("own", 550.0, 53.0, 72, 22).phased(17);
         let site = |latitude, longitude, altitude| {
@@ -67,7 +67,7 @@ impl Direct {
     }
 
     /// Elevation at the terminal and delay over a satellite, if both ends see it above 25 degrees.
-    fn over(&self, satellite: usize, at: SimTime) -> Option<(f64, f64)> {
+    pub(super) fn over(&self, satellite: usize, at: SimTime) -> Option<(f64, f64)> {
         let state = self.constellation.state(SatelliteId::from(satellite), self.start.at(at));
         let state = state.unwrap();
         let [up, down] = self.ends.map(|site| site.look(&state));

@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod fitted;
 mod geometry;
 mod paths;
 mod satellite_queues;

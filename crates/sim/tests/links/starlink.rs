@@ -1,7 +1,6 @@
 //! The fitted channel in a network: each direction has its own rate and loss.
 
 use crate::common::{one_link, summary};
-use leobench_sim::load::{Source, Syntax, load};
 
 /// Rates of 5 and 80 Mbit/s; the uplink loses 2 % of all packets.
 const CHANNEL: &str = r#"kind = "starlink", fit = "tests/links/fit.json", uplink_rate = "5 Mbps", downlink_rate = "80 Mbps""#;
@@ -37,17 +36,4 @@ fn limits_follow_the_rate_of_their_direction() {
     let summary = summary(&one_link(r#"duration = "1 s""#, &link, BULK));
     let [up, down] = [0, 1].map(|direction| summary.links[direction].queue_limit_bytes.unwrap());
     assert!((down as f64 / up as f64 - 16.0).abs() < 0.01, "{up} {down}");
-}
-
-#[test]
-fn a_constellation_does_not_go_with_it() {
-    let link = format!(
-        r#"channel = {{ {CHANNEL} }}
-        constellation = {{ terminal = "van" }}"#
-    );
-    let text = one_link(r#"duration = "1 s""#, &link, BULK);
-    let source =
-        Source { file: "test.toml", text: &text, syntax: Syntax::Toml, folder: ".".into() };
-    let error = load(&source, &[]).unwrap_err().to_string();
-    assert!(error.contains("links.path.channel") && error.contains("would count twice"), "{error}");
 }

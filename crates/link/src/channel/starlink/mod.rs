@@ -3,21 +3,23 @@
 //!
 //! [`FitSpec`] are the parameters. `Motion` draws from them: `Quantity` is a delay or a capacity,
 //! `LossChain` the loss of a direction, `Outages` are the times at which nothing gets through. Each has a random stream
-//! of its own.
+//! of its own. `over_geometry` builds the channel for a path whose propagation delay is known.
 
 pub mod fit;
 mod loss;
 mod motion;
 mod outages;
+mod over_geometry;
 mod quantity;
 
 use leobench_base::spec::{Fault, TableSpec, UpTo};
-use leobench_base::{BitRate, ClockSpec, Direction, Phase, SimDuration};
+use leobench_base::{BitRate, ClockSpec, Direction, Phase, RngTree, SimDuration};
 
 use self::fit::{DirectionPart, FitSpec};
 use self::loss::LossChain;
 use self::motion::{Motion, Parts};
 use self::outages::Outages;
+pub use self::over_geometry::KnownGeometry;
 use self::quantity::{Quantity, mbps, one_way};
 use super::{Channel, ChannelContext, ChannelModel, Mean};
 
@@ -37,7 +39,8 @@ leobench_base::spec! {
     /// Each slot of 15 s draws a level of the delay and of each direction's capacity; within it they change over seconds and
     /// milliseconds. Loss changes from slot to slot. In an outage, nothing gets through: packets that wait in the queue
     /// remain there, and those that arrive are dropped, as echoes were that were sent during an outage. A fit has the parts
-    /// that were measured; the scenario gives rates and a delay where they are absent.
+    /// that were measured; the scenario gives rates and a delay where they are absent. On a link through a constellation,
+    /// geometry takes the place of the delay's floor, and budgets that of rates.
     pub struct StarlinkSpec
         example = r#"{"fit": "seattle-2023", "uplink_rate": "15 Mbps", "downlink_rate": "150 Mbps"}"#
         check = check
@@ -71,40 +74,65 @@ fn check(spec: &StarlinkSpec) -> Result<(), Fault> {
         }
     }
     match FitSpec::shipped(&spec.fit) {
-        Some(fit) => spec.check_parts(&fit?),
+        Some(fit) => spec.parts(&fit?).iter().try_for_each(|part| part.check_once(&spec.fit)),
         None => fit::check_name(&spec.fit),
     }
 }
 
-/// Refuses a value of the scenario that the fit has too, and its absence if the fit has none.
-fn check_part(fit: &str, part: &str, key: &str, [measured, given]: [bool; 2]) -> Result<(), Fault> {
-    match (measured, given) {
-        (true, true) => {
-            let problem = format!("is given, but the fit {fit} has a {part}");
-            Err(Fault::new(key, problem, format!("no `{key}`, or a fit without a {part}")))
+/// A part of the channel, which either the fit or the scenario has.
+struct Part {
+    name: &'static str,
+    key: &'static str,
+    measured: bool,
+    given: bool,
+}
+
+impl Part {
+    /// Refuses a value of the scenario that the fit has too.
+    fn check_once(&self, fit: &str) -> Result<(), Fault> {
+        let Self { name, key, measured, given } = self;
+        if !(*measured && *given) {
+            return Ok(());
         }
-        (false, false) => {
-            let problem = format!("is required but missing: the fit {fit} has no {part}");
-            Err(Fault::new(key, problem, format!("a `{key}`, or a fit with a {part}")))
+        let problem = format!("is given, but the fit {fit} has a {name}");
+        Err(Fault::new(*key, problem, format!("no `{key}`, or a fit without a {name}")))
+    }
+
+    /// Refuses the absence of the part from both.
+    fn check_present(&self, fit: &str) -> Result<(), Fault> {
+        let Self { name, key, measured, given } = self;
+        if *measured || *given {
+            return Ok(());
         }
-        _ => Ok(()),
+        let problem = format!("is required but missing: the fit {fit} has no {name}");
+        Err(Fault::new(*key, problem, format!("a `{key}`, or a fit with a {name}")))
     }
 }
 
 impl StarlinkSpec {
-    fn check_parts(&self, fit: &FitSpec) -> Result<(), Fault> {
-        let name = &self.fit;
-        check_part(name, "delay", "delay", [fit.delay.is_some(), self.delay.is_some()])?;
-        let given = [fit.uplink.capacity.is_some(), self.uplink_rate.is_some()];
-        check_part(name, "capacity of the uplink", "uplink_rate", given)?;
-        let given = [fit.downlink.capacity.is_some(), self.downlink_rate.is_some()];
-        check_part(name, "capacity of the downlink", "downlink_rate", given)
+    /// Delay, uplink and downlink.
+    fn parts(&self, fit: &FitSpec) -> [Part; 3] {
+        let part = |name, key, measured, given| Part { name, key, measured, given };
+        let up = (fit.uplink.capacity.is_some(), self.uplink_rate.is_some());
+        let down = (fit.downlink.capacity.is_some(), self.downlink_rate.is_some());
+        [
+            part("delay", "delay", fit.delay.is_some(), self.delay.is_some()),
+            part("capacity of the uplink", "uplink_rate", up.0, up.1),
+            part("capacity of the downlink", "downlink_rate", down.0, down.1),
+        ]
+    }
+
+    /// The fit, which may lack parts that the scenario lacks too.
+    fn load_fit(&self, context: &ChannelContext) -> Result<FitSpec, Fault> {
+        check(self)?;
+        let fit = FitSpec::load(&self.fit, context)?;
+        self.parts(&fit).iter().try_for_each(|part| part.check_once(&self.fit))?;
+        Ok(fit)
     }
 
     fn load(&self, context: &ChannelContext) -> Result<FitSpec, Fault> {
-        check(self)?;
-        let fit = FitSpec::load(&self.fit, context)?;
-        self.check_parts(&fit)?;
+        let fit = self.load_fit(context)?;
+        self.parts(&fit).iter().try_for_each(|part| part.check_present(&self.fit))?;
         Ok(fit)
     }
 
@@ -133,10 +161,9 @@ fn slots(fit: &FitSpec) -> (SimDuration, Phase) {
     (span(fit.slots.every_s), Phase::Fixed(span(fit.slots.phase_s)))
 }
 
-impl ChannelModel for StarlinkSpec {
-    fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault> {
-        let fit = self.load(context)?;
-        let rng = &context.rng;
+impl StarlinkSpec {
+    /// The channel of a fit at the start of a run.
+    fn start(&self, fit: FitSpec, rng: &RngTree) -> Box<dyn Channel> {
         let (every, phase) = slots(&fit);
         let delay = fit.delay.as_ref().map(|part| &part.process);
         let given = self.delay.unwrap_or(SimDuration::ZERO);
@@ -156,9 +183,16 @@ impl ChannelModel for StarlinkSpec {
             losses,
         };
         let outages = fit.outages.filter(outages::OutageSpec::occur);
-        Ok(Box::new(Motion::start(parts, self.step, |age, slot_end| {
+        Box::new(Motion::start(parts, self.step, |age, slot_end| {
             outages.map(|spec| Outages::new(spec, age, slot_end, &rng.child("outages")))
-        })))
+        }))
+    }
+}
+
+impl ChannelModel for StarlinkSpec {
+    fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault> {
+        let fit = self.load(context)?;
+        Ok(self.start(fit, &context.rng))
     }
 
     fn mean(&self, context: &ChannelContext) -> Result<Option<Mean>, Fault> {

@@ -3,6 +3,7 @@
 use leobench_base::spec::{At, Fault, Spec, SpecError, Value};
 use leobench_base::{SimDuration, SimTime};
 use leobench_link::ChannelSpec;
+use leobench_link::channel::starlink::{LinkEnd, StarlinkSpec};
 
 use super::Place;
 use crate::satellite_links::SatelliteLinks;
@@ -15,21 +16,20 @@ const MOST_STEPS: u64 = 10_000_000;
 /// Steps in which a satellite is looked for.
 const STEP: SimDuration = SimDuration::from_secs(10);
 
-/// Refuses a link through the constellation that also has a channel, or no constellation to lead through.
+/// Refuses a link through the constellation that also has a channel other than a fit, or no constellation to lead through.
 pub(super) fn link(spec: &ScenarioSpec, link: &LinkSpec, at: &Place<'_>) -> Result<(), SpecError> {
-    let either = "either `channel` or `constellation`";
     if spec.constellation.as_ref().is_some_and(|constellation| constellation.satellite.is_some()) {
         without_queue(link, at)?;
     }
-    if let Some(channel) = &link.channel {
-        let problem = match channel {
-            ChannelSpec::Starlink(_) => {
-                "is given together with `constellation`: a measured delay has that of the satellites in it, which would \
-                 count twice"
-            }
-            _ => "is given together with `constellation`",
-        };
-        return Err(at.key("channel").error(problem).allowed(either));
+    match &link.channel {
+        None => {}
+        Some(ChannelSpec::Starlink(fit)) => fitted(spec, link, fit, at)?,
+        Some(_) => {
+            let error = at.key("channel").error("is given together with `constellation`");
+            return Err(error.allowed(
+                "either `channel` or `constellation`; only the channel `starlink` goes with one",
+            ));
+        }
     }
     for direction in Direction::BOTH {
         if link.changes(direction).channel.is_some() {
@@ -45,6 +45,45 @@ pub(super) fn link(spec: &ScenarioSpec, link: &LinkSpec, at: &Place<'_>) -> Resu
         return Err(error.allowed("a table `constellation` with satellites"));
     }
     Ok(())
+}
+
+/// Refuses keys that contradict the channel `starlink` of a link through the constellation.
+fn fitted(
+    spec: &ScenarioSpec,
+    link: &LinkSpec,
+    fit: &StarlinkSpec,
+    at: &Place<'_>,
+) -> Result<(), SpecError> {
+    let either = "either `channel` or `rate`";
+    if link.rate.is_some() {
+        return Err(at.key("rate").error("is given together with `channel`").allowed(either));
+    }
+    for direction in Direction::BOTH {
+        if link.changes(direction).rate.is_some() {
+            let error =
+                at.key(direction.key()).key("rate").error("is given together with `channel`");
+            return Err(error.allowed(either));
+        }
+    }
+    if link.independent {
+        let error = at.key("independent").error("is given together with `constellation`");
+        return Err(error.allowed("`false`: the outages of a link interrupt both directions"));
+    }
+    let channel = at.key("channel");
+    if fit.terminal == LinkEnd::Second {
+        let error = channel.key("terminal").error("contradicts `constellation`");
+        let allowed = "`first`: the first node of `between` is at the terminal";
+        return Err(error.allowed(allowed));
+    }
+    if spec.longest().as_nanos() / fit.step.as_nanos().max(1) > MOST_STEPS {
+        return Err(too_often(&channel.key("step")));
+    }
+    Ok(())
+}
+
+/// The error of a time that would take too many rows and too much work.
+fn too_often(at: &Place<'_>) -> SpecError {
+    at.error(format!("occurs more than {MOST_STEPS} times in the run")).allowed("a longer time")
 }
 
 /// Refuses what a link over satellites with queues cannot have: a queue of its own, and a channel, which may be a trace.
@@ -68,7 +107,7 @@ fn without_queue(link: &LinkSpec, at: &Place<'_>) -> Result<(), SpecError> {
         }
         if channel {
             let error = at.key("channel").error(
-                "is given for a link over satellites with queues (`constellation.satellite`), which need a rate, not a trace",
+                "is given for a link over satellites with queues (`constellation.satellite`), which all their links share",
             );
             return Err(error.allowed("a `rate`, or a budget of the link's `constellation`"));
         }
@@ -108,8 +147,7 @@ pub(super) fn check(scenario: &Scenario, root: &Place<'_>) -> Result<(), SpecErr
     let longest = spec.longest();
     let at = root.key("constellation");
     if longest.as_nanos() / constellation.step.as_nanos() > MOST_STEPS {
-        let error = at.key("step").error(format!("occurs more than {MOST_STEPS} times in the run"));
-        return Err(error.allowed("a longer time"));
+        return Err(too_often(&at.key("step")));
     }
     if let Some(satellite) = &constellation.satellite {
         satellite_queue(scenario, satellite, &at.key("satellite"))?;

@@ -147,7 +147,7 @@ fn links_have_one_kind_of_channel() {
         "rate = \"10 Mbps\"",
         "channel = { kind = \"steady\", rate = \"10 Mbps\" }",
         "links.up.channel = { kind = \"steady\", rate = \"10 Mbps\" }: is given together with `constellation`; \
-         allowed: either `channel` or `constellation`",
+         allowed: either `channel` or `constellation`; only the channel `starlink` goes with one",
     );
     refused(
         "rate = \"10 Mbps\"",
@@ -231,8 +231,8 @@ fn queues_of_satellites_take_the_place_of_those_of_links() {
     }
     let queue = "is given, but packets of this link wait in the queues of satellites (`constellation.satellite`); \
                  allowed: no `queue`, as `constellation.satellite.queue` takes its place, or no `constellation.satellite`";
-    let channel = "is given for a link over satellites with queues (`constellation.satellite`), which need a rate, not \
-                   a trace; allowed: a `rate`, or a budget of the link's `constellation`";
+    let channel = "is given for a link over satellites with queues (`constellation.satellite`), which all their \
+                   links share; allowed: a `rate`, or a budget of the link's `constellation`";
     let trace = r#"{ kind = "trace", file = "none" }"#;
     for (link, place, expected) in [
         (format!("{rate}\nqueue = \"codel\""), r#"queue = "codel""#.to_owned(), queue),
@@ -397,5 +397,48 @@ fn element_sets_are_checked() {
     assert_eq!(sky.warnings().len(), 1, "{:?}", sky.warnings());
     assert!(
         sky.warnings()[0].contains("1 of 1 satellites have elements more than 7 days from the run")
+    );
+}
+
+/// The keys of a fitted link through the constellation, whose fit has no capacity.
+const FITTED: &str = r#"channel = { kind = "starlink", fit = "seattle-2023", uplink_rate = "15 Mbps", downlink_rate = "150 Mbps" }"#;
+
+#[test]
+fn a_fit_goes_with_a_constellation() {
+    let rate = r#"rate = "10 Mbps""#;
+    load_text(&SKY.replace(rate, FITTED), &[]).unwrap();
+    // The geometry has the delay that this fit lacks.
+    let no_delay = r#"channel = { kind = "starlink", fit = "osnabrueck-2024" }"#;
+    load_text(&SKY.replace(rate, no_delay), &[]).unwrap();
+    let limit = "is required but missing: the fit seattle-2023 has no capacity of the downlink; allowed: a `downlink_rate`, \
+                 or a fit with a capacity of the downlink";
+    let half = FITTED.replace(r#", downlink_rate = "150 Mbps""#, "");
+    refused(rate, &half, &format!("links.up.channel.downlink_rate: {limit}"));
+}
+
+#[test]
+fn keys_that_contradict_a_fit() {
+    let rate = r#"rate = "10 Mbps""#;
+    let with = |more: &str| format!("{FITTED}\n{more}");
+    let either = "is given together with `channel`; allowed: either `channel` or `rate`";
+    refused(rate, &with(rate), &format!("links.up.rate = \"10 Mbps\": {either}"));
+    let one = r#"backward = { rate = "10 Mbps" }"#;
+    refused(rate, &with(one), &format!("links.up.backward.rate = \"10 Mbps\": {either}"));
+    refused(
+        rate,
+        &with("independent = true"),
+        "links.up.independent = true: is given together with `constellation`; allowed: `false`: the outages of a link \
+         interrupt both directions",
+    );
+    refused(
+        rate,
+        &FITTED.replace("fit =", "terminal = \"second\", fit ="),
+        "links.up.channel.terminal = \"second\": contradicts `constellation`; allowed: `first`: the first node of `between` \
+         is at the terminal",
+    );
+    refused(
+        rate,
+        &FITTED.replace("fit =", "step = \"1 us\", fit ="),
+        "links.up.channel.step = \"1 us\": occurs more than 10000000 times in the run; allowed: a longer time",
     );
 }

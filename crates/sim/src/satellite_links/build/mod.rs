@@ -179,17 +179,13 @@ fn path(
     let back = rate(passage, Direction::Backward, "downlink", spec.downlink.as_ref())?;
     debug_assert!(*terminal < stations.terminals.len(), "terminals were found by name");
     let rng = rng.child("links").child(name).child("fading");
-    let rates = Rates {
-        directions: [there, back],
-        fading: spec.fading.as_ref().map(|fading| fading.model().build(&rng)),
-        cell: spec.cell.as_ref().map(Cell::new),
-        offers: [None; 2],
-    };
-    let name = (*name).to_owned();
-    Ok(SatelliteLink { link: LinkId::from(*number), name, node, terminal: *terminal, rates })
+    let fading = spec.fading.as_ref().map(|fading| fading.model().build(&rng));
+    let rates = Rates::new([there, back], fading, spec.cell.as_ref().map(Cell::new));
+    let (link, name) = (LinkId::from(*number), (*name).to_owned());
+    Ok(SatelliteLink { link, name, node, terminal: *terminal, rates, fit: None })
 }
 
-/// The rate of a direction: a constant one, or a budget.
+/// The rate of a direction: a constant one, a budget, or that of the link's channel.
 fn rate(
     passage: &Passage<'_>,
     direction: Direction,
@@ -216,6 +212,7 @@ fn rate(
             Err(Fault::new(field, "is zero, so the link is never up", "a rate above zero"))
         }
         (Some(rate), None) => Ok(Rate::Constant(rate)),
+        (None, None) if passage.link.channel.is_some() => Ok(Rate::Unlimited),
         (None, None) => {
             let field = format!("links.{}.rate", passage.name);
             Err(Fault::new(field, "is required but missing", either))

@@ -9,6 +9,8 @@ leobench_base::spec! {
     ///
     /// The first node of the link's `between` is at the terminal, the second behind the gateway. Both directions have
     /// the delay of the route, in addition to the link's own; their rates are the link's `rate`, or those of budgets.
+    ///
+    /// With the channel `starlink`, a fit limits rates further, and adds loss, outages and the delay above its floor.
     pub struct PassageSpec check = PassageSpec::check {
         /// Name of the terminal.
         pub terminal: String,
