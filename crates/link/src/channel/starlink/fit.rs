@@ -97,6 +97,8 @@ leobench_base::spec! {
         pub uplink: DirectionPart = DirectionPart::default(),
         /// Times at which nothing gets through in either direction.
         pub outages: Option<OutageSpec>,
+        /// Shorter ones, which a measurement shows by single lost packets at a time of the slot.
+        pub interruptions: Option<OutageSpec>,
         /// Confidence intervals of the parameters.
         pub uncertainty: Table = Table::new(),
         /// Scores on measurements that were not fitted.
@@ -111,14 +113,18 @@ fn check(fit: &FitSpec) -> Result<(), Fault> {
     let directions = [&fit.downlink, &fit.uplink];
     let has_direction =
         directions.iter().any(|part| part.capacity.is_some() || part.loss.is_some());
-    if fit.delay.is_none() && fit.outages.is_none() && !has_direction {
-        let allowed = "at least one of `delay`, `downlink`, `uplink` and `outages`";
+    if fit.delay.is_none() && fit.silences().next().is_none() && !has_direction {
+        let allowed =
+            "at least one of `delay`, `downlink`, `uplink`, `outages` and `interruptions`";
         return Err(Fault::new("", "has no part of a link", allowed));
     }
-    let within = fit.outages.as_ref().map_or(0.0, |outages| outages.within_s);
-    if within > fit.slots.every_s {
-        let allowed = format!("at most {}", fit.slots.every_s);
-        return Err(Fault::new("outages.within_s", "is longer than a slot", allowed));
+    let every = fit.slots.every_s;
+    for (name, spec) in fit.silences() {
+        if spec.latest_s() > every {
+            let problem = "ends after the slot, if it begins at `after_s`";
+            let allowed = format!("at most {}", (every - spec.after_s).max(0.0));
+            return Err(Fault::new(format!("{name}.within_s"), problem, allowed));
+        }
     }
     Ok(())
 }
@@ -145,6 +151,12 @@ impl FitSpec {
             return Err(Fault::new("fit", format!("{name} is too large"), allowed));
         }
         Self::parse(name, &text)
+    }
+
+    /// The times at which nothing gets through, of both kinds, with their names.
+    pub fn silences(&self) -> impl Iterator<Item = (&'static str, &OutageSpec)> {
+        let kinds = [("outages", &self.outages), ("interruptions", &self.interruptions)];
+        kinds.into_iter().filter_map(|(name, spec)| Some((name, spec.as_ref()?)))
     }
 
     /// A fit that comes with leobench.

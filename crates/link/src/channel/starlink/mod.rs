@@ -182,9 +182,11 @@ impl StarlinkSpec {
             rates,
             losses,
         };
-        let outages = fit.outages.filter(outages::OutageSpec::occur);
         Box::new(Motion::start(parts, self.step, |age, slot_end| {
-            outages.map(|spec| Outages::new(spec, age, slot_end, &rng.child("outages")))
+            let occur = fit.silences().filter(|(_, spec)| spec.occur());
+            occur
+                .map(|(name, spec)| Outages::new(spec.clone(), age, slot_end, &rng.child(name)))
+                .collect()
         }))
     }
 }
@@ -207,7 +209,7 @@ impl ChannelModel for StarlinkSpec {
     ) -> Result<Option<Mean>, Fault> {
         let fit = self.load(context)?;
         let slot = self.clock.mean_interval(slots(&fit).0);
-        let silent = fit.outages.as_ref().map_or(0.0, |outages| outages.share(slot));
+        let silent: f64 = fit.silences().map(|(_, spec)| spec.share(slot)).sum();
         let (part, given, _) = self.direction(&fit, direction);
         let mean_bps = |process| quantity::mean(process, |value| mbps(value).bps() as f64);
         let bps = part.capacity.as_ref().map_or(given.bps() as f64, mean_bps);
@@ -216,11 +218,11 @@ impl ChannelModel for StarlinkSpec {
             Some(part) => SimDuration::from_nanos(mean_ns(&part.process).round() as u64),
             None => self.delay.unwrap_or(SimDuration::ZERO),
         };
-        Ok(Some(Mean { delay, ..Mean::at_rate(bps * (1.0 - silent)) }))
+        Ok(Some(Mean { delay, ..Mean::at_rate(bps * (1.0 - silent).max(0.0)) }))
     }
 
     fn goes_down(&self, context: &ChannelContext) -> Result<bool, Fault> {
-        Ok(self.load(context)?.outages.is_some_and(|outages| outages.occur()))
+        Ok(self.load(context)?.silences().any(|(_, spec)| spec.occur()))
     }
 
     /// Every part of a fit is.

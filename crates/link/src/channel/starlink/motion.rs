@@ -57,7 +57,7 @@ struct Sequence {
     parts: Parts,
     /// The states of the parts, which outages leave alone.
     open: States,
-    outages: Option<Outages>,
+    outages: Vec<Outages>,
     step: SimDuration,
     next_step: SimTime,
     slot_end: SimTime,
@@ -69,13 +69,13 @@ struct Sequence {
 impl Sequence {
     /// The next instant at which anything may change, and the states from there.
     fn next(&mut self) -> (SimTime, States) {
-        let outage = self.outages.as_ref().map(|outages| outages.next_change(self.now));
         let parts = self.next_step.min(self.slot_end);
+        let outage = self.outages.iter().map(|outages| outages.next_change(self.now)).min();
         self.now = outage.map_or(parts, |at| at.min(parts));
         if self.now == parts {
             self.go_on();
         }
-        if let Some(outages) = &mut self.outages {
+        for outages in &mut self.outages {
             outages.advance(self.now);
         }
         (self.now, self.states())
@@ -94,7 +94,7 @@ impl Sequence {
         }
         if slot_begins {
             self.slot_end = self.parts.clock.next(self.now);
-            if let Some(outages) = &mut self.outages {
+            for outages in &mut self.outages {
                 outages.begin_slot(self.now, self.slot_end);
             }
         }
@@ -103,7 +103,7 @@ impl Sequence {
     }
 
     fn states(&self) -> States {
-        if !self.outages.as_ref().is_some_and(|outages| outages.go_on(self.now)) {
+        if !self.outages.iter().any(|outages| outages.go_on(self.now)) {
             return self.open.clone();
         }
         std::array::from_fn(|direction| ChannelState {
@@ -126,11 +126,11 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    /// The channel at the start of a run; `outages` is handed the age of the slot there, and its end.
+    /// The channel at the start of a run; `outages` gets the age of the slot there, and its end, and returns each kind.
     pub fn start(
         mut parts: Parts,
         step: SimDuration,
-        outages: impl FnOnce(SimDuration, SimTime) -> Option<Outages>,
+        outages: impl FnOnce(SimDuration, SimTime) -> Vec<Outages>,
     ) -> Self {
         let slot_end = parts.clock.next(SimTime::ZERO);
         let moves = parts.delay.moves() || parts.rates.iter().any(Quantity::moves);

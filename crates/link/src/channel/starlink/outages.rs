@@ -23,7 +23,9 @@ leobench_base::spec! {
         pub rate_per_s: f64 [Range::from(0.0).to(10.0)] = 0.0,
         /// Probability that one begins soon after the beginning of a slot.
         pub at_boundary: f64 [Range::from(0.0).to(1.0)] = 0.0,
-        /// How soon it begins at the latest, in seconds; any time until then is equally likely.
+        /// Time of the slot before which it never begins, in seconds.
+        pub after_s: f64 [Range::from(0.0)] = 0.0,
+        /// How soon after that it begins at the latest, in seconds; any time until then is equally likely.
         pub within_s: f64 [Range::from(0.0)] = 0.0,
         /// How long they are.
         pub length: LengthSpec,
@@ -46,6 +48,11 @@ impl OutageSpec {
     pub fn share(&self, slot: SimDuration) -> f64 {
         let per_second = self.rate_per_s + self.at_boundary / slot.as_secs_f64();
         (self.mean_length() * per_second).min(1.0)
+    }
+
+    /// Time of the slot after which none begins that belongs to the slot, in seconds.
+    pub fn latest_s(&self) -> f64 {
+        self.after_s + self.within_s
     }
 
     /// Whether there ever is one.
@@ -80,7 +87,7 @@ impl OutageSpec {
     }
 }
 
-/// Outages in motion.
+/// Outages of one kind in motion.
 #[derive(Debug)]
 pub(super) struct Outages {
     spec: OutageSpec,
@@ -144,8 +151,9 @@ impl Outages {
         let occurs = self.spec.at_boundary > 0.0 && rng.bernoulli(self.spec.at_boundary);
         // It begins before the next slot does.
         let last = slot.saturating_sub(SimDuration::from_nanos(1));
-        let latest = SimDuration::from_secs_f64(self.spec.within_s).min(last);
-        occurs.then(|| latest * rng.unit())
+        let [earliest, latest] = [self.spec.after_s, self.spec.latest_s()]
+            .map(|seconds| SimDuration::from_secs_f64(seconds).min(last));
+        occurs.then(|| earliest + (latest - earliest) * rng.unit())
     }
 
     /// A slot begins at `now`.

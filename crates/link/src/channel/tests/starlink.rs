@@ -272,6 +272,27 @@ fn outages_at_slots_begin_soon_after_them() {
     assert!((share - 0.3).abs() < 4.0 * (0.21f64 / 10_000.0).sqrt(), "{share}");
 }
 
+/// Every interruption is 40 ms long and begins in second 4 to 5 of a slot; outages come besides.
+#[test]
+fn interruptions_begin_at_their_time_of_the_slot() {
+    let parts = r#""outages": {"rate_per_s": 0.01, "length": {"median_s": 1}},
+        "interruptions": {"at_boundary": 0.3, "after_s": 4, "within_s": 1, "length": {"median_s": 0.04}}"#;
+    let fit = Fitted::new("interruptions", parts);
+    let slots = 10_000.0;
+    let found = outages(fit.build(GIVEN, 1).as_mut(), slots * 15.0);
+    let short: Vec<_> = found.iter().filter(|[begin, end]| end - begin < 0.041).collect();
+    for [begin, end] in &short {
+        let age = (begin - 12.0).rem_euclid(15.0);
+        // One that an outage overlaps begins or ends with it.
+        assert!((4.0..5.05).contains(&age) && end - begin > 0.0, "{begin} {age}");
+    }
+    // One second in a hundred is in an outage: 1 % of them are hidden, 3 standard errors are 140.
+    let count = short.len() as f64;
+    assert!((count - 0.3 * slots * 0.99).abs() < 140.0, "{count}");
+    let long = (found.len() - short.len()) as f64;
+    assert!((long - 0.01 * slots * 15.0 * 0.995).abs() < 120.0, "{long}");
+}
+
 /// As many runs start in an outage as the share of time that outages take.
 #[test]
 fn the_start_is_in_equilibrium() {
@@ -400,6 +421,11 @@ fn bad_fits_are_refused_by_place() {
             "within",
             r#""outages": {"at_boundary": 1, "within_s": 20, "length": {"median_s": 1}}"#,
             "outages.within_s = 20",
+        ),
+        (
+            "after",
+            r#""interruptions": {"at_boundary": 1, "after_s": 14, "within_s": 2, "length": {"median_s": 0.1}}"#,
+            "interruptions.within_s = 2: ends after the slot, if it begins at `after_s`; at most 1",
         ),
         (
             "loss",
