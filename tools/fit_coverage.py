@@ -82,8 +82,7 @@ def loss(seed: int) -> tuple[dict[str, float], dict[str, list[float]]]:
         state = rng.random() < (1 - LOSS["to_clean"] if state else LOSS["to_lossy"])
     lost = rng.random(len(times)) < np.repeat(probability, int(SLOT_S * 10))
     series = Series("drawn", "ms", times, np.array([40.0, np.nan])[lost.astype(int)], "rtt", "idle")
-    found, _ = losses.losses(series)
-    return LOSS, found.intervals
+    return LOSS, losses.losses(series).chain.intervals
 
 
 def outages(seed: int) -> tuple[dict[str, float], dict[str, list[float]]]:

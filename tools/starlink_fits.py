@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leobench import plots
-from leobench.fitting import checks, fit, readers
+from leobench.fitting import checks, fit, readers, transfers
 from leobench.fitting.losses import dark
 from leobench.plots import fit as figure
 
@@ -23,24 +23,26 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leobench.fitting.fit import Fit
-    from leobench.fitting.series import Series
+    from leobench.fitting.series import Quantity, Series
 
 FITS = Path(__file__).parents[1] / "crates" / "link" / "src" / "channel" / "starlink" / "fits"
 # Kilometres per hour below which a terminal is parked.
 _PARKED_KMH = 1.0
 _LICENCE = "CC BY-SA 4.0 (the recordings)"
-# Echoes do not tell it.
-_DIRECTION = "the direction in which packets are lost: half of the loss is put into each"
+# Echoes lose more than the links do, so that logs of TCP bound the loss.
+_UPLINK = "loss of the downlink, which was not measured; in the uplink it is the largest that TCP allows"
+_DOWNLINK = "loss of the uplink, which was not measured; in the downlink it is the largest that TCP allows"
 _MMSYS = "github.com/clarkzjw/mmsys24-starlink-livestreaming-data"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A fit that ships: its recordings, and what they do not tell of themselves."""
+    """A fit that ships: its recordings, what they do not tell of themselves, and the log of a transfer."""
 
     name: str
     file: str
     about: dict[str, Any]
+    transfer: tuple[Quantity, str] | None = None
 
 
 RECIPES = (
@@ -58,9 +60,10 @@ RECIPES = (
                 "other hours of the day",
                 "paths over inter-satellite links",
                 "load",
-                _DIRECTION,
+                _UPLINK,
             ],
         },
+        ("uplink", "starlink-seattle-2023/iperf3-uplink.csv.gz"),
     ),
     Recipe(
         "lagos-lasers-2023",
@@ -76,9 +79,10 @@ RECIPES = (
                 "other hours of the day",
                 "paths without inter-satellite links",
                 "load",
-                _DIRECTION,
+                _DOWNLINK,
             ],
         },
+        ("downlink", "starlink-isl-2023/tcp_downlink.csv.gz"),
     ),
     Recipe(
         "osnabrueck-2024",
@@ -105,15 +109,26 @@ RECIPES = (
         },
     ),
 )
-# The delay and the loss of one, and the rest of the other, as the fit that ships without a site.
-COMBINED, DELAY_OF, CAPACITY_OF = "starlink", "seattle-2023", "osnabrueck-2024"
+# The fit that ships without a site: delay and loss of the uplink of one, loss of the downlink of the next,
+# capacity and outages of the last.
+COMBINED = "starlink"
+DELAY_OF, DOWNLINK_LOSS_OF, CAPACITY_OF = "seattle-2023", "lagos-lasers-2023", "osnabrueck-2024"
 
 
 def made(recipe: Recipe, data: Path) -> Fit:
     """The fit of a recipe."""
     measured = readers.read(data / recipe.file)
     about = {**recipe.about, "not_for": [*recipe.about["not_for"], *_motions(measured)]}
-    return fit.fit(measured, recipe.name, about, lambda step: print(f"{recipe.name}: {step}", flush=True))
+    logs = []
+    if recipe.transfer is not None:
+        direction, file = recipe.transfer
+        logs = [log for log in [transfers.read(data / file, direction)] if log is not None]
+    found = fit.fit(
+        measured, recipe.name, about, lambda step: print(f"{recipe.name}: {step}", flush=True), logs
+    )
+    for warning in found.warnings:
+        print(f"{recipe.name}: {warning}", flush=True)
+    return found
 
 
 def _motions(measured: Sequence[Series]) -> list[str]:
@@ -136,14 +151,15 @@ def _motions(measured: Sequence[Series]) -> list[str]:
     return found
 
 
-def combined(delay: dict[str, Any], capacity: dict[str, Any]) -> dict[str, Any]:
-    """The delay and the loss of one fit with the capacity and the outages of another."""
+def combined(delay: dict[str, Any], lossy: dict[str, Any], capacity: dict[str, Any]) -> dict[str, Any]:
+    """The delay and the uplink's loss of one fit, the downlink's loss of another, the capacity of a third."""
     about: dict[str, Any] = {
-        key: f"delay and loss: {delay['about'][key]}; capacity and outages: {capacity['about'][key]}"
+        key: f"delay and loss of the uplink: {delay['about'][key]}; loss of the downlink: "
+        f"{lossy['about'][key]}; capacity and outages: {capacity['about'][key]}"
         for key in ("place", "hours", "hardware", "load", "source")
     }
     about |= {
-        "dates": [*delay["about"]["dates"], *capacity["about"]["dates"]],
+        "dates": sorted({date for each in (delay, lossy, capacity) for date in each["about"]["dates"]}),
         "motion": "both",
         "licence": _LICENCE,
         "not_for": [
@@ -153,8 +169,12 @@ def combined(delay: dict[str, Any], capacity: dict[str, Any]) -> dict[str, Any]:
         ],
     }
     both = {**delay, **capacity, "name": COMBINED, "about": about}
-    both |= {direction: {**delay[direction], **capacity[direction]} for direction in ("downlink", "uplink")}
-    both["uncertainty"] = {**delay["uncertainty"], **capacity["uncertainty"]}
+    loss = {"downlink": lossy, "uplink": delay}
+    both |= {direction: {**each[direction], **capacity[direction]} for direction, each in loss.items()}
+    of_downlink = {
+        name: ends for name, ends in lossy["uncertainty"].items() if name.startswith("downlink.loss")
+    }
+    both["uncertainty"] = {**delay["uncertainty"], **of_downlink, **capacity["uncertainty"]}
     order = (
         "format",
         "version",
@@ -191,7 +211,7 @@ def main() -> None:
         (folder / "checks.md").write_text(checks.page(found, checked, "checks.png"), encoding="utf-8")
         plots.save(figure.draw(checked), folder / "checks.png")
         print(f"{recipe.name}: failed checks: {', '.join(checks.failed(checked)) or 'none'}", flush=True)
-    write(combined(documents[DELAY_OF], documents[CAPACITY_OF]))
+    write(combined(*(documents[name] for name in (DELAY_OF, DOWNLINK_LOSS_OF, CAPACITY_OF))))
 
 
 if __name__ == "__main__":

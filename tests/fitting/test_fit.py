@@ -158,14 +158,17 @@ def test_losses_of_lossy_slots_and_outages_are_told_apart() -> None:
     for begin in range(500, 60_000, 1_500):  # 40 outages of 1 s, 5 s after a slot's begin
         lost[begin : begin + 10] = True
     one = series.make("drawn", times, np.where(lost, np.nan, 40.0), "rtt", "idle")
-    chain, runs = losses.losses(one)
-    assert chain.parameters is not None
-    assert chain.parameters["clean"] == pytest.approx(0.002, rel=0.4)
-    assert chain.parameters["lossy"] == pytest.approx(0.05, rel=0.15)
-    found = losses.outages(one, runs).parameters
+    shown = losses.losses(one)
+    assert shown.interruptions is None
+    assert shown.chain.parameters is not None
+    assert shown.chain.parameters["clean"] == pytest.approx(0.002, rel=0.4)
+    assert shown.chain.parameters["lossy"] == pytest.approx(0.05, rel=0.15)
+    found = losses.outages(one, shown.outages).parameters
     assert found is not None
-    assert found["rate_per_s"] == pytest.approx(40 / 6_000 * 15 / 14, rel=0.1)
-    assert found["at_boundary"] == 0
+    # Chance makes a few runs of three besides.
+    assert found["rate_per_s"] < 1e-3
+    assert found["at_boundary"] == pytest.approx(40 / 400, rel=0.1)
+    assert found["after_s"] <= 5 < found["after_s"] + found["within_s"]
     assert found["length"]["median_s"] == pytest.approx(1.0, rel=0.1)
 
 

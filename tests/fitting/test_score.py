@@ -31,6 +31,7 @@ FIT: dict[str, Any] = {
     "name": "drawn",
     "delay": {"process": PROCESS},
     "uplink": {"loss": losses.one_way(LOSS)},
+    "downlink": {"loss": losses.one_way(LOSS)},
 }
 # The beginning of a slot, years after 1970.
 BEGIN = SLOT_S * 1e8 + PHASE_S

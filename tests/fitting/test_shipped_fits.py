@@ -35,8 +35,9 @@ def test_a_shipped_fit_tells_its_origin_and_has_valid_processes(name: str) -> No
 
 
 def test_the_combined_fit_has_the_parts_of_its_sources() -> None:
-    delay, capacity = shipped(starlink_fits.DELAY_OF), shipped(starlink_fits.CAPACITY_OF)
-    assert starlink_fits.combined(delay, capacity) == shipped(starlink_fits.COMBINED)
+    names = (starlink_fits.DELAY_OF, starlink_fits.DOWNLINK_LOSS_OF, starlink_fits.CAPACITY_OF)
+    delay, lossy, capacity = (shipped(name) for name in names)
+    assert starlink_fits.combined(delay, lossy, capacity) == shipped(starlink_fits.COMBINED)
     both = shipped(starlink_fits.COMBINED)
     assert both["delay"] == delay["delay"]
     assert both["outages"] == capacity["outages"]

@@ -38,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[DIRECTION=]FILE",
         nargs="+",
         type=options.text,
-        help="recordings of round trips or rates; a trace of Mahimahi needs `downlink=` or `uplink=`",
+        help="recordings of round trips or rates, and logs of TCP transfers, which bound the loss; a CSV of "
+        "a transfer and a trace of Mahimahi need `downlink=` or `uplink=`",
     )
     parser.add_argument(
         "--out", metavar="FOLDER", type=options.path, required=True, help="folder for the fit and its checks"
@@ -62,19 +63,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Fits, checks, writes, and prints a summary."""
     from leobench import folder
-    from leobench.fitting import checks, fit, readers
+    from leobench.fitting import checks, fit, readers, transfers
 
     name = args.name or args.out.resolve().name
     _check_name(name)
     folder.refuse_existing(args.out, force=args.force, ours=_is_ours)
     with StepProgress(quiet=args.quiet) as progress:
-        measured = []
+        measured, logs = [], []
         for word in args.data:
             progress(f"reading {word}")
             direction, file = readers.named(word)
-            measured += readers.read(Path(file), direction)
+            log = transfers.read(Path(file), direction)
+            if log is None:
+                measured += readers.read(Path(file), direction)
+            else:
+                logs.append(log)
         about = {key: getattr(args, key) for key in _ABOUT if getattr(args, key) is not None}
-        found = fit.fit(measured, name, about, progress)
+        found = fit.fit(measured, name, about, progress, logs)
         progress("checks")
         checked = checks.check(found)
         _write(args.out, name, found, checked, force=args.force)
@@ -82,6 +87,8 @@ def main(args: argparse.Namespace) -> int:
     if not args.quiet:
         _print(found)
         print(f"\n{args.out}: {name}.fit.json, checks.md, {_FIGURE}")
+    for each in found.warnings:
+        terminal.warn(each)
     for each in failed:
         terminal.warn(f"the fit fails a check: {each}; see {args.out}/checks.md")
     return 1 if failed else 0

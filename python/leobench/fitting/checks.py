@@ -161,6 +161,7 @@ def page(fit: Fit, checked: Mapping[Quantity, Checked], figure: str) -> str:
         f"or if their mean is within {100 * _NEAR_QUANTILE:g} % (quantiles) or {100 * _NEAR_DEPENDENCE:g} % "
         "(others) of it.",
     ]
+    lines += [f"\n**Warning**: {warning}." for warning in fit.warnings]
     for quantity, each in checked.items():
         lines += ["", f"## {quantity}, {each.series.unit}", ""]
         lines += ["| statistic | measured | modelled | 90 % of draws | |", "|---|---|---|---|---|"]

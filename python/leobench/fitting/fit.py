@@ -3,6 +3,10 @@
 `fit` estimates each part that a series tells: the delay and the loss from round trips of an idle path, the
 capacities from saturating transfers, the outages from the first of downlink, uplink and round trips that has
 some. Parts that no series tells are absent from the file; parameters that it does not tell have no interval.
+
+Routers drop echoes that a link would carry. Logs of TCP transfers bound the loss of their direction: where
+echoes lose several times more, or so regularly that they must be limited, the bound is the loss, and a
+direction without a log has none. `Fit.warnings` tells it.
 """
 
 from __future__ import annotations
@@ -21,8 +25,9 @@ from leobench.fitting.series import PHASE_S, SLOT_S
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from leobench.fitting.losses import Found
+    from leobench.fitting.losses import Found, Lost
     from leobench.fitting.series import Quantity, Series
+    from leobench.fitting.transfers import Transfer
 
     Report = Callable[[str], None]
 
@@ -30,6 +35,9 @@ FORMAT, VERSION = "leobench-fit", 1
 _QUANTITIES: tuple[Quantity, ...] = ("rtt", "downlink", "uplink")
 # Significant digits of parameters, and digits of shares, which add up to 1.
 _DIGITS, _SHARE_DIGITS = 6, 8
+_DIRECTIONS: tuple[Quantity, ...] = ("downlink", "uplink")
+# Echoes that lose this times as much as a transfer at most can have lost are dropped by routers.
+_SEVERAL = 2.0
 # Steps by which the phase of the slots is searched where a recording has no date, in seconds.
 _PHASE_STEP_S = 0.5
 
@@ -42,11 +50,13 @@ class Fit:
         document: The content of its file.
         series: What was fitted, by quantity: with the outages of a capacity left out.
         not_measured: The parameters that the series do not tell, and the reasons.
+        warnings: Recordings that contradict each other, and which of them the fit follows.
     """
 
     document: dict[str, Any]
     series: Mapping[Quantity, Series]
     not_measured: Mapping[str, str]
+    warnings: Sequence[str] = ()
 
     def text(self) -> str:
         """The file."""
@@ -58,6 +68,7 @@ def fit(
     name: str,
     about: Mapping[str, Any] | None = None,
     report: Report = lambda _: None,
+    transfers: Sequence[Transfer] = (),
 ) -> Fit:
     """Fits a link to series.
 
@@ -66,9 +77,10 @@ def fit(
         name: The name of the fit.
         about: What the series do not tell: place, hardware, motion, source, licence, not_for.
         report: Told what is being done.
+        transfers: Logs of TCP transfers, which bound the loss of their directions.
 
     Raises:
-        InputError: If there is no series, or one is too short or gappy.
+        InputError: If there is no series, or one is too short or gappy, or a log has no round trips.
     """
     joined = {
         quantity: _aligned(series.joined([each for each in measured if each.quantity == quantity]))
@@ -86,7 +98,7 @@ def fit(
         short = key.removesuffix(".process")
         parts.add(key, short, estimate.parameters, estimate.intervals, estimate.not_measured)
     report("losses and outages")
-    _add_losses(parts, joined)
+    _add_losses(parts, joined, transfers)
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -96,7 +108,7 @@ def fit(
         **parts.document,
         "uncertainty": parts.intervals,
     }
-    return Fit(rounded(document), bright, parts.not_measured)
+    return Fit(rounded(document), bright, parts.not_measured, parts.warnings)
 
 
 def _prefixed(report: Report, quantity: str) -> Report:
@@ -110,6 +122,7 @@ class _Parts:
         self.document: dict[str, Any] = {}
         self.intervals: dict[str, list[float]] = {}
         self.not_measured: dict[str, str] = {}
+        self.warnings: list[str] = []
 
     def add(
         self,
@@ -129,26 +142,72 @@ class _Parts:
         self.not_measured |= {f"{short}.{name}": reason for name, reason in not_measured.items()}
 
 
-def _add_losses(parts: _Parts, joined: Mapping[Quantity, Series]) -> None:
-    """Adds the loss of round trips to both directions, and the outages."""
+def _add_losses(parts: _Parts, joined: Mapping[Quantity, Series], transfers: Sequence[Transfer]) -> None:
+    """Adds the loss of each direction, the outages and the interruptions."""
     dark: list[Found] = []
-    for quantity in ("downlink", "uplink"):
+    for quantity in _DIRECTIONS:
         if quantity in joined:
             one = joined[quantity]
             dark.append(losses.outages(one, losses.runs(one, 1)))
     if "rtt" in joined:
-        loss, runs = losses.losses(joined["rtt"])
-        dark.append(losses.outages(joined["rtt"], runs))
-        each = losses.one_way(loss.parameters or {})
-        for quantity in ("downlink", "uplink"):
-            parts.add(f"{quantity}.loss", "round_trip", each, {}, {})
-        parts.intervals |= {f"round_trip.loss.{name}": ends for name, ends in loss.intervals.items()}
-        parts.not_measured |= {f"round_trip.{name}": reason for name, reason in loss.not_measured.items()}
+        echoes = joined["rtt"]
+        lost = losses.losses(echoes)
+        dark.append(losses.outages(echoes, lost.outages))
+        idle_rtt_s = float(np.nanmedian(echoes.values)) / 1e3
+        bounds = {each.direction: each.most_lost(idle_rtt_s) for each in transfers}
+        doubt = _doubt(lost, losses.limited_echoes(echoes), bounds)
+        if doubt is None:
+            _add_echoes(parts, lost)
+        else:
+            _add_bounds(parts, doubt, bounds)
+        short = lost.interruptions
+        if short is not None and not losses.limited_echoes(echoes):
+            parts.add("interruptions", "interruptions", short.parameters, short.intervals, {})
+            parts.not_measured |= short.not_measured
+    else:
+        for each in transfers:
+            reason = f"{each.name} bounds it by {each.most_lost(None):.2%}; it is estimated from pings"
+            parts.not_measured[f"{each.direction}.loss"] = reason
     found = next((each for each in dark if each.parameters is not None), None)
     if found is not None and found.parameters is not None:
         parts.add("outages", "outages", found.parameters, found.intervals, {})
     else:
         parts.not_measured |= dark[0].not_measured
+
+
+def _doubt(lost: Lost, limit: int | None, bounds: Mapping[Quantity, float]) -> str | None:
+    """Why lost echoes are no losses of the link; None if they may be."""
+    each = losses.mean(losses.one_way(lost.chain.parameters or {}))
+    share = f"{losses.mean(lost.chain.parameters or {}):.2%} of the echoes are lost"
+    if limit is not None:
+        return f"{share}, one in {limit} so regularly that a router must limit them"
+    over = [
+        f"{bound:.2g} of the {name}'s packets" for name, bound in bounds.items() if each > _SEVERAL * bound
+    ]
+    return f"{share}, but TCP shows that at most {' and '.join(over)} can be" if over else None
+
+
+def _add_echoes(parts: _Parts, lost: Lost) -> None:
+    """Adds the loss of echoes, half to each direction."""
+    loss = lost.chain
+    for quantity in _DIRECTIONS:
+        parts.add(f"{quantity}.loss", "round_trip", losses.one_way(loss.parameters or {}), {}, {})
+    parts.intervals |= {f"round_trip.loss.{name}": ends for name, ends in loss.intervals.items()}
+    parts.not_measured |= {f"round_trip.{name}": reason for name, reason in loss.not_measured.items()}
+
+
+def _add_bounds(parts: _Parts, doubt: str, bounds: Mapping[Quantity, float]) -> None:
+    """Adds the largest loss that transfers allow, and none to a direction without one."""
+    for quantity in _DIRECTIONS:
+        if quantity in bounds:
+            most = bounds[quantity]
+            ends = {"loss.clean": [most, 0.0, most]}
+            parts.add(f"{quantity}.loss", quantity, losses.constant(most), ends, {})
+        else:
+            parts.not_measured[f"{quantity}.loss"] = f"{doubt}; a TCP transfer would bound it"
+    given = " and ".join(f"{most:.2g} in the {name}" for name, most in bounds.items())
+    loss = f"its loss is the largest that TCP transfers allow, {given}" if bounds else "it has no loss"
+    parts.warnings.append(f"{doubt}: they are no losses of the link, and {loss}")
 
 
 def _aligned(one: Series) -> Series:

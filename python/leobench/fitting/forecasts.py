@@ -32,11 +32,18 @@ class Model:
         process: The process of its values.
         loss: The chain of slots in which round trips are clean or lossy, if it has one.
         outages: The outages, if it has some, which capacities show as well.
+        interruptions: The interruptions at a time of the slot, if it has some.
     """
 
     process: Process
     loss: Mapping[str, float] | None
     outages: Mapping[str, Any] | None
+    interruptions: Mapping[str, Any] | None
+
+    @property
+    def silences(self) -> list[Mapping[str, Any]]:
+        """The outages and the interruptions that it has."""
+        return [each for each in (self.outages, self.interruptions) if each]
 
     @classmethod
     def of(cls, fit: Mapping[str, Any], quantity: str) -> Model | None:
@@ -47,9 +54,10 @@ class Model:
             return None
         slots = fit.get("slots", {})
         made = Process(json.dumps(process), slots.get("every_s", SLOT_S), slots.get("phase_s", PHASE_S))
-        each_way = (fit.get("uplink") or {}).get("loss") if quantity == "rtt" else None
-        loss = None if each_way is None else losses.round_trip(each_way)
-        return cls(made, loss, fit.get("outages"))
+        up, down = ((fit.get(direction) or {}).get("loss") for direction in ("uplink", "downlink"))
+        # A transfer bounds the loss of a direction and not that of echoes, which routers drop, too.
+        loss = losses.round_trip(up) if quantity == "rtt" and up is not None and up == down else None
+        return cls(made, loss, fit.get("outages"), fit.get("interruptions"))
 
     def ahead(self, series: Series, slots: Slots, wanted: Sequence[Statistic]) -> list[Floats]:
         """Draws of each statistic, given the values of the slots before: values by draws."""
@@ -76,11 +84,11 @@ class Model:
 
 
 def lost(
-    chain: Mapping[str, float], outages: Mapping[str, Any] | None, series: Series, slots: Slots
+    chain: Mapping[str, float], silences: list[Mapping[str, Any]], series: Series, slots: Slots
 ) -> Floats:
     """Draws of the share of lost samples in each slot in percent, given the slots before: slots by draws.
 
-    The state of the chain is filtered forwards (Rabiner 1989); outages come on top.
+    The state of the chain is filtered forwards (Rabiner 1989); outages and interruptions come on top.
     """
     shares = np.array([chain["clean"], chain["lossy"]])
     leave = np.array([chain["to_lossy"], chain["to_clean"]])
@@ -93,7 +101,7 @@ def lost(
         state = state @ np.linalg.matrix_power(step, passed)
         sent, gone = last - first, int(np.isnan(series.values[first:last]).sum())
         drawn = rng.binomial(sent, shares[(rng.random(DRAWS) < state[1]).astype(int)])
-        rows.append(100 * (1 - (1 - drawn / sent) * (1 - _dark(outages, rng))))
+        rows.append(100 * (1 - (1 - drawn / sent) * (1 - _dark(silences, rng))))
         likelihood = np.exp(gone * np.log(np.maximum(shares, 1e-12)) + (sent - gone) * np.log1p(-shares))
         if (state * likelihood).sum() > 0:
             state = state * likelihood / (state * likelihood).sum()
@@ -111,12 +119,15 @@ def outage_lengths(outages: Mapping[str, Any], interval_s: float, count: int) ->
     return np.asarray(interval_s * np.maximum(1, np.round(lengths / interval_s)))
 
 
-def _dark(outages: Mapping[str, Any] | None, rng: np.random.Generator) -> Floats:
+def _dark(silences: list[Mapping[str, Any]], rng: np.random.Generator) -> Floats:
     """Draws of the share of a slot in which nothing gets through."""
-    if outages is None:
-        return np.zeros(DRAWS)
-    counts = rng.poisson(outages["rate_per_s"] * SLOT_S, DRAWS) + (rng.random(DRAWS) < outages["at_boundary"])
-    length = outages["length"]
-    drawn = np.exp(np.log(length["median_s"]) + length["sigma"] * rng.normal(size=(DRAWS, counts.max() + 1)))
-    chosen = np.arange(drawn.shape[1]) < counts[:, None]
-    return np.asarray(np.minimum(1.0, (drawn * chosen).sum(axis=1) / SLOT_S))
+    total = np.zeros(DRAWS)
+    for each in silences:
+        counts = rng.poisson(each.get("rate_per_s", 0.0) * SLOT_S, DRAWS) + (
+            rng.random(DRAWS) < each["at_boundary"]
+        )
+        size = (DRAWS, counts.max() + 1)
+        length = each["length"]
+        drawn = np.exp(np.log(length["median_s"]) + length.get("sigma", 0.0) * rng.normal(size=size))
+        total += (drawn * (np.arange(size[1]) < counts[:, None])).sum(axis=1) / SLOT_S
+    return np.asarray(np.minimum(1.0, total))

@@ -1,7 +1,8 @@
 """Losses by slots, and outages, in which nothing gets through.
 
-Slots are clean or lossy by a Markov chain. Each sample is lost with the probability of its slot's state.
-Outages begin at any time at a rate, and at the begin of a slot with a probability. Lengths are log-normal.
+Slots are clean or lossy by a Markov chain. Each sample is lost with the probability of its slot's state. A
+recording whose loss changes a few times does not tell how often it does: then all slots have one probability.
+Outages begin at any time at a rate, and at a time of the slot with a probability. Lengths are log-normal.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import optimize, stats
 
-from leobench.fitting.series import PHASE_S, SLOT_S
+from leobench.fitting import phases
+from leobench.fitting.series import SLOT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from leobench.fitting.phases import Interruptions
     from leobench.fitting.series import Floats, Series
 
 # A rate below this share of the median is an outage.
@@ -27,8 +30,13 @@ OUTAGE_SHARE = 0.01
 _FEWEST_IN_ROW, _MOST_CHANCE = 3, 0.1
 # A run of losses ends where the next sample is this many intervals later.
 _GAP = 3.0
-# An outage of a slot's begin begins within so many seconds of it.
+# Outages that gather at no other time may do so after a slot's begin, within so many seconds.
 WITHIN_S = 1.0
+# Of independent losses, this share of the gaps lies between half and one and a half times their median; so
+# many gaps show whether they are more regular, which they are by chance with this probability.
+_NEAR_MEDIAN, _FEWEST_GAPS, _CHANCE = 0.5**0.5 - 0.5**1.5, 30, 1e-6
+# Changes of state in a recording that tell how often there are some.
+_FEWEST_CHANGES = 10.0
 _FEWEST_OUTAGES = 5
 _WIDTH_90 = float(stats.norm.ppf(0.95))
 # Gain in the logarithm of the likelihood that a second state needs.
@@ -63,6 +71,15 @@ class Runs:
     start: Floats
     length: Floats
     fewest: int
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The losses of probes: the states of slots, outages, and interruptions if there are some."""
+
+    chain: Found
+    outages: Runs
+    interruptions: Interruptions | None
 
 
 def dark(series: Series) -> NDArray[np.bool_]:
@@ -103,17 +120,19 @@ def outages(series: Series, found: Runs) -> Found:
     slots = len(np.unique(series.slots))
     observed_s = min(slots * SLOT_S, len(series.times) * float(np.mean(np.diff(series.times))))
     observed_s = max(observed_s, len(series.times) * series.interval_s)
-    at_begin = np.mod(found.start - PHASE_S, SLOT_S) < WITHIN_S
-    elsewhere, near = int((~at_begin).sum()), int(at_begin.sum())
+    window = phases.gathering(found.start, series.times) or phases.Window(0.0, WITHIN_S)
+    inside = window.holds(found.start)
+    elsewhere, near = int((~inside).sum()), int(inside.sum())
     slots_seen = observed_s / SLOT_S
-    outside_s = observed_s * (1 - WITHIN_S / SLOT_S)
+    outside_s = observed_s * (1 - window.within_s / SLOT_S)
     rate = _poisson(elsewhere, outside_s)
-    chance = rate[0] * WITHIN_S
+    chance = rate[0] * window.within_s
     boundary = [max(0.0, value - chance) for value in _poisson(near, slots_seen)]
     parameters = {
         "rate_per_s": rate[0],
         "at_boundary": min(boundary[0], 1.0),
-        "within_s": WITHIN_S,
+        "after_s": window.after_s,
+        "within_s": window.within_s,
         "length": {"median_s": median, "sigma": sigma},
         "shortest_s": shortest,
     }
@@ -156,17 +175,27 @@ def _lengths(
     return float(ends[0, 0]), float(ends[1, 0]), found
 
 
-def losses(series: Series) -> tuple[Found, Runs]:
-    """The states of slots by the lost probes that are in no outage, and the outages."""
-    found = _chain(series, runs(series, _FEWEST_IN_ROW))
+def losses(series: Series) -> Lost:
+    """The states of slots by the lost probes in no outage or interruption, and those."""
     fewest = _FEWEST_IN_ROW
-    while True:
-        outage = runs(series, fewest)
-        by_chance = _by_chance(series, found.parameters or {}, fewest)
-        if by_chance <= _MOST_CHANCE * max(len(outage.start), 1):
-            break
+    found = _without(series, runs(series, fewest))
+    while _by_chance(series, found.chain.parameters or {}, fewest) > _MOST_CHANCE * max(
+        len(found.outages.start), 1
+    ):
         fewest += 1
-    return (found if fewest == _FEWEST_IN_ROW else _chain(series, outage)), outage
+        found = replace(found, outages=runs(series, fewest))
+    return found if fewest == _FEWEST_IN_ROW else _without(series, found.outages)
+
+
+def _without(series: Series, outage: Runs) -> Lost:
+    """The states of slots and the interruptions, given the outages."""
+    kept = np.ones(len(series.times), dtype=np.bool_)
+    for first, count in zip(outage.first, outage.count, strict=True):
+        kept[first : first + count] = False
+    short = phases.interruptions(series, ~series.present & kept)
+    if short is not None:
+        kept &= ~short.window.holds(series.times)
+    return Lost(_chain(series, kept), outage, short)
 
 
 def _by_chance(series: Series, chain: dict[str, Any], fewest: int) -> float:
@@ -176,11 +205,8 @@ def _by_chance(series: Series, chain: dict[str, Any], fewest: int) -> float:
     return float(each * len(series.times))
 
 
-def _chain(series: Series, outage: Runs) -> Found:
-    """The chain of clean and lossy slots."""
-    kept = np.ones(len(series.times), dtype=np.bool_)
-    for first, count in zip(outage.first, outage.count, strict=True):
-        kept[first : first + count] = False
+def _chain(series: Series, kept: NDArray[np.bool_]) -> Found:
+    """The chain of clean and lossy slots, by the samples that a mask keeps."""
     numbers, index = np.unique(series.slots[kept], return_inverse=True)
     sent = np.bincount(index).astype(np.float64)
     lost = np.bincount(index, ~series.present[kept]).astype(np.float64)
@@ -200,11 +226,16 @@ def _chain(series: Series, outage: Runs) -> Found:
     point, deviation = best
     alone = float(_binomial(lost, sent, share).sum())
     if _log_likelihood(point, sent, lost, steps) - alone < _WORTH:
-        beta = stats.beta(lost.sum() + 0.5, (sent - lost).sum() + 0.5)  # Jeffreys
-        one = {"clean": share, "lossy": share, "to_lossy": 0.0, "to_clean": 1.0}
-        reason = "slots do not differ in loss"
-        return Found(
-            one, {"clean": [share, float(beta.ppf(0.05)), float(beta.ppf(0.95))]}, {"loss.lossy": reason}
+        return _one_level(sent, lost, "slots do not differ in loss")
+    clean, lossy, to_lossy, to_clean = (float(each) for each in 1 / (1 + np.exp(-point)))
+    changes = len(numbers) * 2 * to_lossy * to_clean / (to_lossy + to_clean)
+    if changes < _FEWEST_CHANGES:
+        low, high = sorted((clean, lossy))
+        return _one_level(
+            sent,
+            lost,
+            f"the loss of slots changes about {changes:.0f} times between {low:.2%} and {high:.2%}, too "
+            f"rarely to tell how often (needed: {_FEWEST_CHANGES:.0f}); all slots have its mean",
         )
     if point[0] > point[1]:
         point, deviation = point[[1, 0, 3, 2]], deviation[[1, 0, 3, 2]]
@@ -212,6 +243,40 @@ def _chain(series: Series, outage: Runs) -> Found:
     names = ("clean", "lossy", "to_lossy", "to_clean")
     intervals = {name: row.tolist() for name, row in zip(names, ends, strict=True)}
     return Found({name: row[0] for name, row in intervals.items()}, intervals, {})
+
+
+def limited_echoes(series: Series) -> int | None:
+    """Of how many probes one is lost, if losses come so regularly that a limit of echoes must be their cause.
+
+    Losses of a link are independent or gather; gaps between them are then as short as geometric ones, or more
+    often shorter or longer. A router that answers so many echoes a second makes them alike.
+    """
+    gaps = np.diff(np.flatnonzero(~series.present))
+    if len(gaps) < _FEWEST_GAPS:
+        return None
+    median = float(np.median(gaps))
+    near = int(((gaps > median / 2) & (gaps <= 1.5 * median)).sum())
+    if median < _FEWEST_IN_ROW or stats.binom.sf(near - 1, len(gaps), _NEAR_MEDIAN) > _CHANCE:
+        return None
+    return round(median)
+
+
+def constant(share: float) -> dict[str, float]:
+    """The chain of slots that do not differ."""
+    return {"clean": share, "lossy": share, "to_lossy": 0.0, "to_clean": 1.0}
+
+
+def mean(chain: dict[str, Any]) -> float:
+    """The share of samples that are lost in the long run."""
+    lossy = chain["to_lossy"] / (chain["to_lossy"] + chain["to_clean"])
+    return float((1 - lossy) * chain["clean"] + lossy * chain["lossy"])
+
+
+def _one_level(sent: Floats, lost: Floats, reason: str) -> Found:
+    beta = stats.beta(lost.sum() + 0.5, (sent - lost).sum() + 0.5)  # Jeffreys
+    share = max(float(lost.sum() / sent.sum()), 1e-6)
+    ends = [share, float(beta.ppf(0.05)), float(beta.ppf(0.95))]
+    return Found(constant(share), {"clean": ends}, {"loss.lossy": reason})
 
 
 def _log_likelihood(point: Floats, sent: Floats, lost: Floats, steps: NDArray[np.int64]) -> float:

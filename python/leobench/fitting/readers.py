@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _RATES: dict[Quantity, str] = {"downlink": "downlink_mbps", "uplink": "uplink_mbps"}
 DIRECTIONS = tuple(_RATES)
 _SPEED = "speed_kmh"
+# A pause after a lost probe is so many times as long as the usual time between two.
+_PAUSE = 3.0
 # Columns of a transfer's log: bytes per interval, by a sender that was limited by its window.
 _TRANSFER = {"bytes", "start_s", "end_s"}
 
@@ -98,7 +100,7 @@ def _transfer(source: Source, problem: str) -> InputError:
 
 
 def _round_trips(source: Source, sent: Floats, rtt: Floats, load: Load) -> Series:
-    found = series.make(str(source.file), sent, rtt, "rtt", load)
+    found = series.make(str(source.file), _when_sent(sent, rtt), rtt, "rtt", load)
     median = float(np.nanmedian(rtt))
     if median < _RTT_MS[0]:
         raise InputError(
@@ -110,6 +112,25 @@ def _round_trips(source: Source, sent: Floats, rtt: Floats, load: Load) -> Serie
             f"{source.file}: the median of the round trips is {median:,.0f} ms; "
             f"allowed: to {_RTT_MS[1]:,.0f} ms; are they in microseconds?"
         )
+    return found
+
+
+def _when_sent(sent: Floats, rtt: Floats) -> Floats:
+    """When each probe was sent, also by a program that awaits an answer for seconds before it sends the next.
+
+    The recording then pauses after each lost probe, whose time is that of the middle of the pause. It was
+    sent at its beginning.
+    """
+    answered = np.flatnonzero(~np.isnan(rtt))
+    steps, pauses = np.diff(answered), np.diff(sent[answered])
+    if not (steps == 1).any():
+        return sent
+    usual = float(np.median(pauses[steps == 1]))
+    found = sent.copy()
+    for at in np.flatnonzero((steps > 1) & (pauses > _PAUSE * steps * usual)).tolist():
+        before, missing = answered[at], steps[at] - 1
+        spread = (pauses[at] - usual) / missing
+        found[before + 1 : before + 1 + missing] = sent[before] + usual + spread * np.arange(missing)
     return found
 
 

@@ -195,7 +195,7 @@ def _of_model(model: Model, series: Series, train: Series | None) -> list[Row]:
         rows += _rows(series.quantity, statistic.name, statistic.unit, known, found, before)
     if model.loss is not None:
         before = None if train is None or trained is None else _lost(train, trained)
-        found = {AHEAD: forecasts.lost(model.loss, model.outages, series, slots)}
+        found = {AHEAD: forecasts.lost(model.loss, model.silences, series, slots)}
         rows += _rows(series.quantity, *_LOST, _lost(series, slots), found, before)
     return rows
 
