@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from leobench.emulation.programs import Program
     from leobench.emulation.session import Ended
 
-# The place of the preset `starlink` unless `--at` names another: that of `starlink-hour`.
-_PLACE = "Seattle"
+# The place of the preset `starlink` with a dish, which sees satellites, unless `--at` names another: that of
+# `starlink-hour`.
+_DISH_PLACE = "Seattle"
 # For how many seconds the main program waits until `--server` listens.
 _PATIENCE_S = 10.0
 _SYNTAXES = (".toml", ".json")
@@ -39,11 +40,13 @@ class Network:
         scenario: The scenario.
         folder: Where the names of its data files start.
         ends: Its near and its far host.
+        note: What it stands for, if a user has to know.
     """
 
     scenario: Scenario
     folder: Path
     ends: Ends
+    note: str | None = None
 
     def resolved(self) -> dict[str, Any]:
         """The scenario with all defaults and the whole paths of its data files, which `emulate` takes."""
@@ -64,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "lists, such as starlink; - is the standard input",
     )
     link_options.add_arguments(parser)
-    options.add_place(parser, _PLACE)
+    options.add_place(parser, f"none: the link is that of a fit; {_DISH_PLACE} with --dish")
     options.add_overrides(parser)
     parser.add_argument(
         "--host", metavar="HOST", help="where the main program runs (default: the near host, the user's)"
@@ -110,12 +113,14 @@ def network(args: argparse.Namespace) -> Network:
 
     overrides = [*args.overrides, *options.real_overrides(args)]
     overrides += [("seed", args.seed)] if args.seed is not None else []
-    scenario, folder = _scenario(args, overrides)
-    return Network(scenario, folder, ends.of(scenario))
+    scenario, folder, note = _scenario(args, overrides)
+    return Network(scenario, folder, ends.of(scenario), note)
 
 
-def _scenario(args: argparse.Namespace, overrides: Sequence[tuple[str, str]]) -> tuple[Scenario, Path]:
-    """The scenario, and the folder that its data files are in."""
+def _scenario(
+    args: argparse.Namespace, overrides: Sequence[tuple[str, str]]
+) -> tuple[Scenario, Path, str | None]:
+    """The scenario, the folder that its data files are in, and what it stands for."""
     from leobench import templates
     from leobench.scenario import load, load_text
 
@@ -134,12 +139,15 @@ def _scenario(args: argparse.Namespace, overrides: Sequence[tuple[str, str]]) ->
     if args.at is not None and name != templates.STARLINK:
         raise InputError(f"--at: is for the scenario `{templates.STARLINK}` only; leave it out")
     if args.scenario is None:
-        return link_options.scenario(args, overrides), Path()
+        return link_options.scenario(args, overrides), Path(), None
     if name == templates.STARLINK:
-        text = templates.scenario_at(templates.place(args.at or _PLACE), name)
-        return load_text(text, name, overrides, flows="unused"), Path()
+        at = args.at or (_DISH_PLACE if args.dish else None)
+        fitted = at is None
+        text = templates.scenario_fitted() if at is None else templates.scenario_at(templates.place(at), name)
+        note = templates.FITTED if fitted else None
+        return load_text(text, name, overrides, flows="unused"), Path(), note
     file = Path(args.scenario) if name is None else templates.located(templates.find(name).place)
-    return load(args.scenario if name is None else file, None, overrides, flows="unused"), file.parent
+    return load(args.scenario if name is None else file, None, overrides, flows="unused"), file.parent, None
 
 
 def preset(given: str) -> str | None:
@@ -185,8 +193,10 @@ def others(args: argparse.Namespace, connected: Network) -> list[Program]:
 
 
 def show(connected: Network) -> int:
-    """Prints the scenario, and which hosts are near and far."""
+    """Prints the scenario, what it stands for, and which hosts are near and far."""
     terminal.print_json(connected.resolved())
+    if connected.note is not None:
+        print(f"leobench: {connected.note}", file=sys.stderr)
     print(f"leobench: {connected.ends.told()}", file=sys.stderr)
     return 0
 
@@ -211,7 +221,8 @@ def run(args: argparse.Namespace, connected: Network, programs: list[Program]) -
     )
     is_valid = ended.verdict["verdict"] == "valid"
     if not args.quiet or not is_valid:
-        for line in [*_failed(programs, ended), *_told(ended.verdict)]:
+        note = [] if connected.note is None else [f"leobench: {connected.note}"]
+        for line in [*_failed(programs, ended), *note, *_told(ended.verdict)]:
             print(terminal.on_one_line(line), file=sys.stderr)
     return ended.code or (0 if is_valid else INVALID_RUN)
 

@@ -7,9 +7,10 @@ copies of their files in the same place, so both look them up alike.
 from leobench.templates.catalogue import STARLINK, Template, catalogue, find, located
 from leobench.templates.copies import Copies, copies, target
 from leobench.templates.places import Place, city, place
-from leobench.templates.starlink import scenario_at
+from leobench.templates.starlink import FITTED, scenario_at, scenario_fitted
 
 __all__ = [
+    "FITTED",
     "STARLINK",
     "Copies",
     "Place",
@@ -21,5 +22,6 @@ __all__ = [
     "located",
     "place",
     "scenario_at",
+    "scenario_fitted",
     "target",
 ]

@@ -1,4 +1,4 @@
-"""A scenario of Starlink from a place: gateways and the point of presence follow from the distance."""
+"""Scenarios of Starlink: by a fit, or from a place, whose gateways and point of presence are the nearest."""
 
 from __future__ import annotations
 
@@ -15,6 +15,30 @@ _FARTHEST_KM = 1_500.0
 _GATEWAYS = 6
 # Fibre takes detours of half the way, and light in it travels at two thirds of its speed in vacuum.
 _DETOUR, _FIBRE_KM_PER_MS = 1.5, 200.0
+
+# The fit of the scenario without a place, and what it stands for.
+FIT = "starlink"
+FITTED = (
+    f"Starlink by the fit {FIT}: delay of a gateway in Seattle (2023), capacity and outages of a dish around "
+    "Osnabrueck, Germany (2024), the largest losses that TCP allows; no satellites or handovers"
+)
+
+_FITTED_TEXT = f"""\
+name = "{FIT}"
+description = "{FITTED}"
+duration = "10 min"
+record = {{ interval = "100 ms" }}
+
+[nodes.roof]
+description = "A computer behind a terminal"
+[nodes.pop]
+description = "A server at the gateway"
+
+[links.sky]
+between = ["roof", "pop"]
+channel = {{ kind = "starlink", fit = "{FIT}" }}
+queue = {{ kind = "fifo", limit = "100 ms" }}
+"""
 
 _TEXT = """\
 # A download over Starlink from {place}: first generation (4,408 satellites),
@@ -85,6 +109,11 @@ def ground(place: Place) -> Ground:
     near = [gateway for gateway in gateways if place.distance_km(gateway) <= _FARTHEST_KM]
     pop = min(ground_stations("pop"), key=place.distance_km)
     return Ground(tuple((near or gateways)[:_GATEWAYS]), pop, over_lasers=not near)
+
+
+def scenario_fitted() -> str:
+    """The text of a scenario with a terminal as it was measured, without a place."""
+    return _FITTED_TEXT
 
 
 def scenario_at(place: Place, name: str = "") -> str:
