@@ -222,7 +222,7 @@ def _lost(series: Series, slots: Slots) -> Known:
 
 def _outages(series: Series) -> Known:
     """The lengths of the outages of a recording, in seconds."""
-    found = losses.losses(series)[1] if series.quantity == "rtt" else losses.runs(series, 1)
+    found = losses.losses(series).outages if series.quantity == "rtt" else losses.runs(series, 1)
     return Known(slots_of(found.start).astype(np.float64), found.length)
 
 
