@@ -66,6 +66,22 @@ def test_a_short_recording_tells_no_drift() -> None:
     assert found.not_measured["drift"] == "the recording lasts 329 s"
 
 
+def test_an_uplink_goes_on_over_the_bounds_of_slots() -> None:
+    shares = {"drift": 0.6, "slot": 0.2, "slow": 0.1, "fast": 0.1}
+    down = drawn(4_000, 2, CAPACITY | {"shares": shares, "drift_s": 12.0, "slot_correlation": 0.0})
+    up = series.make("drawn", down.times, down.values, "uplink", "saturated")
+    estimates = process.flattened(process.estimate(up).parameters)
+    assert estimates["drift_s"] == pytest.approx(12.0, rel=0.5)
+    assert estimates["shares.drift"] == pytest.approx(0.6, abs=0.2)
+    assert estimates["slot_correlation"] >= 0
+
+
+def test_a_correlation_of_slots_that_is_not_seen_is_none() -> None:
+    found = process.estimate(drawn(6_000, 4, CAPACITY | {"slot_correlation": -0.2}))
+    assert found.parameters["slot_correlation"] == 0
+    assert "slot_correlation" in found.not_measured
+
+
 def test_a_thinned_series_has_short_and_long_steps() -> None:
     kept = np.flatnonzero(likelihoods.thinned(100_000, 1_000))
     assert 900 <= len(kept) <= 1_100

@@ -63,7 +63,6 @@ _MOST_LOGARITHM, _MOST_ANGLE = 50.0, 300.0
 POSITIVE = Coordinate(
     lambda u: float(np.exp(np.clip(u, -_MOST_LOGARITHM, _MOST_LOGARITHM))), lambda value: float(np.log(value))
 )
-CORRELATION = Coordinate(lambda u: float(np.tanh(u)), lambda value: float(np.arctanh(value)))
 
 
 @dataclass(frozen=True)

@@ -35,21 +35,28 @@ WIDTH_90 = float(stats.norm.ppf(0.95))
 # Slots that a fit needs, and samples in them.
 FEWEST_SLOTS, FEWEST_SAMPLES = 20, 100
 
-# Bounds of the time constants, in seconds, and of the floor below the least round trip, in ms.
-_DRIFT_S = (60.0, 21_600.0)
+# Bounds of the time constants, in seconds, and of the floor below the least round trip, in ms. The shortest
+# drift is that with which fits to one half of a recording predict the other best: where a quantity goes on
+# over the bounds of slots within seconds, as uplinks do, longer ones only make slots take turns.
+_SHORTEST_DRIFT_S: dict[str, float] = {"rtt": 8 * SLOT_S, "downlink": 8 * SLOT_S, "uplink": 5.0}
+_LONGEST_DRIFT_S = 21_600.0
 _SLOW_S = (0.3, SLOT_S)
 _FAST_S = (0.001, 0.3)
 _BELOW_LEAST_MS = (15.0, 0.05)
 _MOST_SKEWNESS, _TAIL = 4.0, (0.25, 4.0)
-# Fewest spans of the shortest drift that a recording lasts, and pairs of slots in a row.
-_DRIFT_SPANS = 6.0
+_MOST_CORRELATION = 0.98
+# A recording that tells a drift lasts so many times the shortest one, and so many seconds; and the fewest
+# pairs of slots in a row.
+_DRIFT_SPANS, _DRIFT_SPAN_S = 6.0, 360.0
 _FEWEST_PAIRS = 20
 # A share below it is none.
 _LEAST_SHARE = 0.01
-# A coordinate of a time constant further out is at a bound.
+# A coordinate further out is at a bound.
 _AT_BOUND = 3.5
 # Starts: shares of the drift between slots and of the slow part within, and their time constants.
-_STARTS = ((0.1, 0.3, 2.0, 600.0), (0.4, 0.5, 8.0, 1_800.0), (0.6, 0.8, 4.0, 150.0))
+_STARTS = ((0.1, 0.3, 2.0, 600.0), (0.4, 0.5, 8.0, 1_800.0), (0.6, 0.8, 4.0, 150.0), (0.7, 0.3, 2.0, 20.0))
+# How many of them are climbed to the end.
+_CLIMBED = 2
 # A climb from a start ends where a step gains less.
 _GAIN_OF_START = 1.0
 # Gain in the logarithm of the likelihood that a further parameter needs.
@@ -171,14 +178,15 @@ def _dependence(series: Series, times: Floats, margin: dict[str, Any]) -> tuple[
     fixed = {name: value for name, value in margin.items() if name != "shares"}
     parts = ["slot", "slow", "fast"]
     span = float(times[-1] - times[0])
-    if span >= _DRIFT_SPANS * _DRIFT_S[0]:
-        coordinates["drift_s"] = maps.between_logarithms(_DRIFT_S[0], min(span / 3, _DRIFT_S[1]))
+    shortest = _SHORTEST_DRIFT_S[series.quantity]
+    if span >= max(_DRIFT_SPANS * shortest, _DRIFT_SPAN_S):
+        coordinates["drift_s"] = maps.between_logarithms(shortest, min(span / 3, _LONGEST_DRIFT_S))
         parts.insert(0, "drift")
     else:
         not_measured["drift"] = f"the recording lasts {span:.0f} s"
     pairs = int((np.diff(np.unique(slots_of(times))) == 1).sum())
     if pairs >= _FEWEST_PAIRS:
-        coordinates["slot_correlation"] = maps.CORRELATION
+        coordinates["slot_correlation"] = maps.between(0.0, _MOST_CORRELATION)
     else:
         not_measured["slot_correlation"] = f"{pairs} slots follow another one"
     coordinates["slow_s"] = maps.between_logarithms(max(_SLOW_S[0], interval / 2), _SLOW_S[1])
@@ -202,7 +210,9 @@ def _climb(
         found.append((penalised(rough, point), point))
     report("climbing")
     whole = Dependent(form, times, values)
-    point = maximise(whole, max(found, key=lambda each: each[0])[1])
+    found.sort(key=lambda each: -each[0])
+    tops = [maximise(whole, point) for _, point in found[:_CLIMBED]]
+    point = max(tops, key=lambda each: penalised(whole, each))
     for part in ("drift", "slow"):
         if part in form.parts and form.parameters(point)["shares"][part] < _LEAST_SHARE:
             report(f"without {part}")
@@ -223,13 +233,17 @@ def _climb(
 
 
 def _off_bounds(form: Form, point: Floats, not_measured: dict[str, str]) -> tuple[Floats, Form]:
-    """The point without the time constants that lie at a bound, which stay there."""
+    """The point without coordinates at a bound: time constants stay there, and a correlation is none."""
     parameters = form.parameters(point)
     for name, u in zip(form.coordinates, point.tolist(), strict=False):
         if name.endswith("_s") and abs(u) > _AT_BOUND:
             side = "above" if u > 0 else "below"
             not_measured[name] = f"it is {side} {parameters[name]:.3g} s, a bound of the fit"
             form = form.holding(name, parameters[name])
+        elif name == "slot_correlation" and u < -_AT_BOUND:
+            not_measured[name] = f"it is below {parameters[name]:.3g}"
+            parameters[name] = 0.0
+            form = form.holding(name, 0.0)
     return form.point(parameters), form
 
 

@@ -1,7 +1,7 @@
 //! A warped Gaussian process in time with slots: one positive quantity of a satellite link, such as the round trip or
 //! the capacity.
 //!
-//! A standard normal number `z` is the sum of independent parts: a drift over minutes to hours, a level that each slot
+//! A standard normal number `z` is the sum of independent parts: a drift that goes on over slots, a level that each slot
 //! draws, and two that forget within seconds and within milliseconds. The `warp` turns it into the quantity.
 //! As the parts are Gaussian, the likelihood of a recording is exact by a Kalman filter, and what comes next has a
 //! distribution in closed form.
@@ -27,7 +27,7 @@ const ROUNDING: f64 = 1e-6;
 leobench_base::spec! {
     /// The shares of the parts in the variance of `z`, which add up to 1.
     pub struct Shares example = r#"{"slot": 0.5, "fast": 0.5}"# {
-        /// The part that drifts over minutes to hours.
+        /// The part that goes on over slots, and drifts over seconds to hours.
         pub drift: f64 [Range::from(0.0).to(1.0)] = 0.0,
         /// The part that holds for a slot.
         pub slot: f64 [Range::from(0.0).to(1.0)] = 0.0,
