@@ -186,7 +186,11 @@ def combined(delay: dict[str, Any], lossy: dict[str, Any], capacity: dict[str, A
         "uplink",
         "outages",
         "uncertainty",
+        "score",
     )
+    scores = [each["score"] for each in (delay, capacity) if "score" in each]
+    if scores:
+        both["score"] = {**scores[0], "held_out": [row for each in scores for row in each["held_out"]]}
     return {key: both[key] for key in order if key in both}
 
 

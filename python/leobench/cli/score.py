@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.cli import columns, options, terminal
+from leobench.cli.progress import CampaignProgress
 
 if TYPE_CHECKING:
     import argparse
@@ -47,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write score.json, score.md and a figure for each statistic",
     )
+    parser.add_argument(
+        "--flows",
+        action="store_true",
+        help="also run CUBIC and BBR over the capacity of the fit and over the recorded one (minutes)",
+    )
     parser.add_argument("--into", action="store_true", help="write the score into the fit")
     parser.add_argument("--force", action="store_true", help="replace an existing folder")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
@@ -55,18 +62,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Scores, writes what is asked for, and prints the table."""
     from leobench import folder
+    from leobench.campaign import Status
     from leobench.errors import InputError
-    from leobench.fitting import score_files
+    from leobench.fitting import score_files, score_flows
     from leobench.fitting.score import score_fit
 
     file = args.forecast
     fit = score_files.read_fit(file)
     if fit is None and args.into:
         raise InputError(f"--into: {file} is not a fit; allowed: a file that `leobench fit` has written")
+    if fit is None and args.flows:
+        raise InputError(f"--flows: {file} is not a fit; allowed: a file that `leobench fit` has written")
     if args.out is not None:
         folder.refuse_existing(args.out, force=args.force, ours=score_files.is_ours)
     held, train = _read(args.data), _read(args.train)
     score = _of_series(file, held, train) if fit is None else score_fit(fit, held, train)
+    if fit is not None and args.flows:
+        with CampaignProgress(None, quiet=args.json) as progress:
+            rows = score_flows.score(
+                fit, held, train, lambda done, total: progress(Status(done, 0, total, 0))
+            )
+        score = replace(score, flows=rows)
     if args.out is not None:
         score_files.write(args.out, file.name, score, force=args.force)
     if fit is not None and args.into:
@@ -116,3 +132,6 @@ def _print(score: Score) -> None:
         print(f"\n{quantity}: log density of a sample, given those before it: {value:.3f} on average")
     head = (("dependence", ""), ("measured", ""), ("modelled", ""), ("ratio", ""))
     print(f"\n{columns.table(head, score_page.dependence(score), 1)}")
+    if score.flows:
+        flows = columns.table(score_page.FLOWS_HEAD, score_page.flows(score.flows), score_page.FLOWS_WORDS)
+        print(f"\nFlows over the recorded capacity, and over that of the fit:\n\n{flows}")

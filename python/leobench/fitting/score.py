@@ -7,7 +7,7 @@ is the absolute error. Smaller is better.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from leobench.fitting.forecasts import Model
+    from leobench.fitting.score_flows import Compared
     from leobench.fitting.series import Floats, Series
     from leobench.fitting.statistics import Statistic
 
@@ -74,12 +75,14 @@ class Score:
         rows: The scores.
         log_score: By quantity, the mean logarithm of the density of a sample given those before it.
         dependence: By quantity, the dependence as measured and as modelled.
+        flows: Flows over the fit beside flows over the recorded capacity, if they were run.
     """
 
     data: str
     rows: Sequence[Row]
     log_score: Mapping[str, float]
     dependence: Mapping[str, tuple[Dependence, Dependence]]
+    flows: Sequence[Compared] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The numbers, as they are written."""
@@ -91,6 +94,7 @@ class Score:
                 quantity: {"measured": _dependence(measured), "modelled": _dependence(modelled)}
                 for quantity, (measured, modelled) in self.dependence.items()
             },
+            **({"flows": [asdict(each) for each in self.flows]} if self.flows else {}),
         }
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from leobench.fitting.score import Row, Score
+    from leobench.fitting.score_flows import Compared
     from leobench.fitting.statistics import Dependence
 
 HEAD = (
@@ -72,6 +73,43 @@ def _number(value: float) -> str:
     return _NONE if math.isnan(value) else f"{value:.3g}"
 
 
+FLOWS_HEAD = (
+    ("flow", ""),
+    ("", ""),
+    ("over", ""),
+    ("slots", ""),
+    ("recorded:", "median"),
+    ("", "spread"),
+    ("over it:", "median"),
+    ("", "spread"),
+    ("ratio of medians", "95 % interval"),
+    ("ratio of spreads", "95 % interval"),
+)
+FLOWS_WORDS = 3
+
+
+def flows(rows: Sequence[Compared]) -> list[list[str]]:
+    """The rows of a table with the columns of `FLOWS_HEAD`."""
+    return [
+        [
+            f"{row.quantity}, {row.controller}",
+            f"{row.measure} ({row.unit})",
+            row.capacity,
+            str(row.slots),
+            *(f"{value:.3g}" for value in (*row.recorded, *row.found)),
+            ratio(row.median),
+            ratio(row.spread),
+        ]
+        for row in rows
+    ]
+
+
+def ratio(estimate: tuple[float, float, float]) -> str:
+    """A ratio with its interval."""
+    middle, low, high = estimate
+    return f"{middle:.2f} [{low:.2f}, {high:.2f}]"
+
+
 def page(title: str, score: Score, figures: Mapping[str, str]) -> str:
     """A page in Markdown, with the files of figures by their titles."""
     head = [" ".join(words).strip() for words in HEAD]
@@ -85,11 +123,25 @@ def page(title: str, score: Score, figures: Mapping[str, str]) -> str:
         if logs
         else "",
         _markdown(["dependence", "measured", "modelled", "ratio"], dependence(score)),
+        *_flows_part(score),
         "Histograms of the probability integral transform: flat if the forecast is calibrated, high at the "
         "ends if its intervals are too narrow.",
         *(f"![{name}]({file})" for name, file in figures.items()),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _flows_part(score: Score) -> list[str]:
+    if not score.flows:
+        return []
+    head = [" ".join(words).strip() for words in FLOWS_HEAD]
+    return [
+        "## Flows over the model and over the recorded capacity",
+        "Goodput and median round trip of TCP in slots of 15 s; the spread is the interquartile range. "
+        "Delay (25 ms each way), queue (100 ms at the mean recorded capacity) and acknowledgements are the "
+        "same, and nothing is lost but in the queue and in outages: only the capacity differs.",
+        _markdown(head, flows(score.flows)),
+    ]
 
 
 def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
