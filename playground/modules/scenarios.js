@@ -44,8 +44,12 @@ const STARLINK = {
   id: "starlink",
   file: "starlink-hour.toml",
   title: "An hour of Starlink, cut short",
-  about: "A download to a roof in Seattle over 4,408 satellites. Another satellite may serve every 15 s; here is a minute or two of the hour.",
-  changes: [["", "record", '{ interval = "50 ms" }']],
+  about: "A download to a roof in Seattle over 4,408 satellites, at a constant rate. Another satellite may serve every 15 s; here is a minute or two of the hour.",
+  changes: [
+    ["", "record", '{ interval = "50 ms" }'],
+    ["links.sky", "channel", null],
+    ["links.sky", "forward", '{ rate = "12 Mbps" }'],
+  ],
   controls: [
     slider("rate", "Rate of the downlink", "Mbps", [5, 150, 5, 60], "links.sky", "backward", (rate) => `{ rate = "${rate} Mbps" }`),
     slider("delay", "Delay besides the way", "ms", [0, 40, 1, 8], "links.sky", "delay"),

@@ -6,6 +6,7 @@ import importlib
 import json
 import subprocess
 import sys
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -176,7 +177,9 @@ def by_leobench() -> leobench.Result:
         "start": "1.5 s",
         "objects": [{"name": "file", "size": f"{SIZE} B"}],
     }
+    campaign = tomllib.loads((EXAMPLES / "foreign-stacks.toml").read_text(encoding="utf-8"))
     overrides: dict[str, object] = {
+        "links.sky": campaign["set"]["links.sky"],
         "flows.download": flow,
         "constellation.start": "2026-03-20T12:00:09Z",
         "duration": "60 s",

@@ -14,10 +14,10 @@ PAGE = (sites.ROOT / "docs" / "reports" / "starlink.md").read_text(encoding="utf
 HOUR = sites.ROOT / "scenarios" / "starlink-hour.toml"
 
 DROPS = {"constellation.old_packets": "drop", "duration": "5 min"}
-HOLD = {"flows.download.transport.on_forecast": {"hold": "60 ms"}}
+HOLD = {"flows.download.transport.on_forecast": {"hold": "120 ms"}}
 FORECASTS: list[tuple[str, dict[str, Any]]] = [
     ("told nothing", {}),
-    ("told, and holds its data back for 60 ms and the outage", {"flows.download.forecast": {}} | HOLD),
+    ("told, and holds its data back for 120 ms and the outage", {"flows.download.forecast": {}} | HOLD),
     ("told with an error of 100 ms", {"flows.download.forecast": {"time_error": "100 ms"}} | HOLD),
 ]
 

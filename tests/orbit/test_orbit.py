@@ -43,6 +43,8 @@ def test_a_run_goes_through_the_sky_that_is_shown() -> None:
     assert (both["label"] == both["satellite"]).all()
     # The link adds 8 ms.
     assert ((both["delay_ns"] / 1e6 - 8 - both["delay_ms"]).abs() < 1e-9).all()
+    assert ((both["rate_bps"] / 1e6 - both["downlink_mbps"]).abs() < 1e-9).all()
+    assert both["rate_bps"].n_unique() > 80
     begins = result.tables.handovers.filter(stage="begin")
     moves = seen.handovers.filter(pl.col("from").is_not_null())
     assert begins["from_link"].to_list() == moves["from"].to_list()

@@ -26,7 +26,9 @@ impl StarlinkSpec {
     ///
     /// The part above the floor contains the changes of the measured path's length from slot to slot, and the geometry has
     /// changes of its own, so these count partly twice. They cannot be separated, because the fit does not know which
-    /// satellites served. To leave the part out would be the larger error: queues and grants make up most of it.
+    /// satellites served. It is the smaller error: between slots, the round trip by geometry of the scenario `starlink-hour` has
+    /// a standard deviation of 2.0 ms and that of the fit `seattle-2023` one of 14.4 ms, to which 2.0 ms add 1 %. Without the part,
+    /// all of it would be missing.
     ///
     /// # Errors
     /// If the fit cannot be used, or nothing limits a direction.
