@@ -1,6 +1,9 @@
 """The share of 90 % intervals of `leobench fit` that hold the truth, over series drawn from known parameters.
 
-`python -m tools.fit_coverage [DRAWS] [PROCESSES]` prints a table with a row for each parameter of each part.
+    python -m tools.fit_coverage [DRAWS] [PROCESSES] [FILE]
+
+prints a table with a row for each parameter of each part. FILE keeps the result of each draw; draws that it
+has are not fitted again.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +27,11 @@ if TYPE_CHECKING:
     from leobench.fitting.series import Floats
 
     Draw = Callable[[int], tuple[dict[str, float], dict[str, list[float]]]]
+    # A part and the seed of a draw; whether the interval of each parameter holds the truth, and the estimate.
+    Task = tuple[str, int]
+    Held = dict[str, tuple[bool, float]]
+    # Part, parameter, truth, median estimate, share of intervals that hold the truth, and their number.
+    Row = tuple[str, str, float, float, float, int]
 
 START = 1_700_000_000.0 - 1_700_000_000.0 % 60 + PHASE_S
 
@@ -44,7 +53,7 @@ CAPACITY: dict[str, Any] = {
     "skewness": -0.4,
     "tail": 0.8,
     "shares": {"drift": 0.2, "slot": 0.35, "slow": 0.3, "fast": 0.15},
-    "drift_s": 200.0,
+    "drift_s": 400.0,
     "slot_correlation": 0.4,
     "slow_s": 3.0,
 }
@@ -59,8 +68,8 @@ def delay(seed: int) -> tuple[dict[str, float], dict[str, list[float]]]:
 
 
 def capacity(seed: int) -> tuple[dict[str, float], dict[str, list[float]]]:
-    """A process of rates, one a second over 100 minutes."""
-    return _process(CAPACITY, START + np.arange(6_000.0), "downlink", seed)
+    """A process of rates, one every 2 s over 200 minutes."""
+    return _process(CAPACITY, START + np.arange(0, 12_000.0, 2.0), "downlink", seed)
 
 
 def _process(
@@ -107,27 +116,29 @@ def outages(seed: int) -> tuple[dict[str, float], dict[str, list[float]]]:
 
 
 TRUTHS = {"delay": flattened(DELAY), "capacity": flattened(CAPACITY), "loss": LOSS, "outages": OUTAGE}
-PARTS: dict[str, Draw] = {"delay": delay, "capacity": capacity, "loss": loss, "outages": outages}
+PARTS: dict[str, Draw] = {"capacity": capacity, "loss": loss, "outages": outages, "delay": delay}
 
 
-def one(task: tuple[str, int]) -> tuple[str, dict[str, tuple[bool, float]]]:
+def one(task: Task) -> tuple[Task, Held]:
     """Whether each interval of a draw holds the truth, and the estimate."""
     part, seed = task
     truth, intervals = PARTS[part](seed)
-    held = {name: (low <= truth[name] <= high, value) for name, (value, low, high) in intervals.items()}
-    return part, held
+    return task, {name: (low <= truth[name] <= high, value) for name, (value, low, high) in intervals.items()}
 
 
-def coverage(
-    draws: int, processes: int, parts: tuple[str, ...] = tuple(PARTS)
-) -> list[tuple[str, str, float, float, float, int]]:
-    """Part, parameter, truth, median estimate, share of intervals that hold it, and their number."""
-    tasks = [(part, seed) for part in parts for seed in range(1, draws + 1)]
+def coverage(draws: int, processes: int, file: Path | None = None) -> list[Row]:
+    """A row for each parameter of each part, from so many draws."""
+    found = kept(file)
+    tasks = [(part, seed) for part in PARTS for seed in range(1, draws + 1)]
     with ProcessPoolExecutor(processes) as pool:
-        found = list(pool.map(one, tasks))
+        for task, held in pool.map(one, [task for task in tasks if task not in found]):
+            found[task] = held
+            if file is not None:
+                with file.open("a", encoding="utf-8") as output:
+                    output.write(json.dumps([task, held]) + "\n")
     rows = []
-    for part in parts:
-        results = [held for name, held in found if name == part]
+    for part in PARTS:
+        results = [found[part, seed] for seed in range(1, draws + 1)]
         for name in dict.fromkeys(name for held in results for name in held):
             each = [held[name] for held in results if name in held]
             share = float(np.mean([inside for inside, _ in each]))
@@ -136,12 +147,22 @@ def coverage(
     return rows
 
 
+def kept(file: Path | None) -> dict[Task, Held]:
+    """The results that a file has."""
+    if file is None or not file.exists():
+        return {}
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return {(part, seed): held for (part, seed), held in map(json.loads, lines)}
+
+
 def main() -> None:
     """Prints the table."""
-    draws, processes = (int(word) for word in (*sys.argv[1:3], *("200", "2")[len(sys.argv) - 1 :]))
-    print("part      parameter              truth   median  covered  of")
-    for part, name, truth, middle, share, count in coverage(draws, processes):
-        print(f"{part:9} {name:20} {truth:8.4g} {middle:8.4g} {share:8.1%} {count:3}")
+    words = sys.argv[1:]
+    draws, processes = (int(word) for word in (*words[:2], *("200", "2")[len(words) :]))
+    print("| part | parameter | truth | median estimate | intervals that hold it | of |")
+    print("|---|---|---|---|---|---|")
+    for part, name, truth, middle, share, count in coverage(draws, processes, *map(Path, words[2:3])):
+        print(f"| {part} | {name} | {truth:.4g} | {middle:.4g} | {100 * share:.1f} % | {count} |")
 
 
 if __name__ == "__main__":
