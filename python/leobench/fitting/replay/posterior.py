@@ -33,14 +33,28 @@ PARTICLES, _CHOOSING = 800, 200
 # Priors of the capacity in a mixture, each with those of the delay.
 _MIXED = 2
 
-# Standard deviations of what the account of a transfer is off throughout: milliseconds, and a share of bytes.
-_OFF_MS, _OFF_SHARE = 0.4, 0.01
+# Standard deviations of what the account of a transfer is off throughout, as found on simulated paths:
+# milliseconds, with those of a queue that never empties; shares of the capacity, with those of a bound.
+_OFF_MS, _OFF_STANDING_MS = 0.2, 0.6
+_OFF_SHARE, _OFF_BOUND = 0.006, 0.04
 
 # Priors without a fit: standard deviations of the logarithm, and shares of drift, slot, slow and fast.
 _CAPACITY_SCALES = (0.1, 0.3, 0.9)
 _SHARES = ((0.4, 0.35, 0.248, 0.002), (0.4, 0.3, 0.25, 0.05), (0.2, 0.2, 0.3, 0.3))
-_DELAY_SCALES = (0.01, 0.05, 0.2)
 _DELAY_SHARES = (0.2, 0.72, 0.06, 0.02)
+_STEPS_SHARES = (0.05, 0.94, 0.005, 0.005)
+# The delay is constant, or changes only from slot to slot, or always; each with its probability.
+_DELAYS = (
+    (0.001, _DELAY_SHARES, 0.4),
+    (0.01, _DELAY_SHARES, 0.1),
+    (0.05, _STEPS_SHARES, 0.1),
+    (0.05, _DELAY_SHARES, 0.1),
+    (0.2, _STEPS_SHARES, 0.1),
+    (0.2, _DELAY_SHARES, 0.2),
+)
+# Power of the likelihood that weighs these: capacities that no prior has would decide it otherwise
+# (Miller and Dunson 2019). The likeliest are mixed.
+_DELAY_POWER, _DELAYS_MIXED = 0.1, 3
 # Share of the least round trip that a path is assumed to have at least.
 _FLOOR = 0.5
 
@@ -174,11 +188,13 @@ def _paths(
 
 def _off(found: particles.Paths, generator: np.random.Generator) -> particles.Paths:
     """The paths with an error of the account that is the same throughout, and does not average out."""
-    draws = len(found.capacity)
-    share = np.exp(_OFF_SHARE * generator.standard_normal((draws, 1)))
-    shift_ms = _OFF_MS * generator.standard_normal((draws, 1))
-    base_ms = np.maximum(found.base_ms + shift_ms, 0.1)
-    return replace(found, capacity=found.capacity * share, base_ms=base_ms)
+    draws, bound = len(found.capacity), found.bound.mean(axis=1, keepdims=True)
+    share, more = np.exp(
+        np.array([_OFF_SHARE, _OFF_BOUND])[:, None, None] * generator.standard_normal((2, draws, 1))
+    )
+    shift_ms = np.hypot(_OFF_MS, _OFF_STANDING_MS * (1 - bound)) * generator.standard_normal((draws, 1))
+    capacity = found.capacity * share * np.where(found.bound, more, 1.0)
+    return replace(found, capacity=capacity, base_ms=np.maximum(found.base_ms + shift_ms, 0.1))
 
 
 def _priors(
@@ -186,7 +202,7 @@ def _priors(
 ) -> list[tuple[Prior, float]]:
     """Priors and their weights: the likelihood of the transfer under each, the largest first."""
 
-    def weigh(candidates: Sequence[Prior]) -> list[tuple[Prior, float]]:
+    def weigh(candidates: Sequence[Prior], known: Sequence[float], power: float) -> list[tuple[Prior, float]]:
         if len(candidates) == 1:
             return [(candidates[0], 1.0)]
         evidence = []
@@ -194,17 +210,20 @@ def _priors(
             run = particles.Filter(transfer, seen, prior, limit, _CHOOSING, np.random.default_rng(seed))
             run.run()
             evidence.append(run.evidence)
-        weight = np.exp(np.array(evidence) - max(evidence))
+        weight = np.array(known) * np.exp(power * (np.array(evidence) - max(evidence)))
         ranked = sorted(zip(candidates, weight / weight.sum(), strict=True), key=lambda each: -float(each[1]))
-        kept = [(prior, float(share)) for prior, share in ranked if share > 0.02]
+        kept = [(prior, float(share)) for prior, share in ranked if share > 0.04]
         total = sum(share for _, share in kept)
         return [(prior, share / total) for prior, share in kept]
 
     capacities = [fit.capacity] if fit is not None else _capacities(transfer)
     delays = [fit.delay] if fit is not None and fit.delay is not None else _delays(transfer, seen)
     middle = delays[len(delays) // 2]
-    best = weigh([Prior(capacity, middle) for capacity in capacities])
-    delay = weigh([Prior(best[0][0].capacity, delay) for delay in delays])
+    best = weigh([Prior(capacity, middle) for capacity in capacities], [1.0] * len(capacities), 1.0)
+    chances = [chance for _, _, chance in _DELAYS]
+    delay = weigh([Prior(best[0][0].capacity, delay) for delay in delays], chances, _DELAY_POWER)[
+        :_DELAYS_MIXED
+    ]
     both = [
         (Prior(one.capacity, other.delay), share * part)
         for one, share in best[:_MIXED]
@@ -234,8 +253,8 @@ def _delays(transfer: Transfer, seen: Observations) -> list[Process]:
     least = 1e3 * float(np.nanmin(np.concatenate([transfer.rtt_s, seen.light_s])))
     floor = _FLOOR * least
     return [
-        Process(floor, math.log(least - floor) + scale, scale, _DELAY_SHARES, slow_s=2.0)
-        for scale in _DELAY_SCALES
+        Process(floor, math.log(least - floor) + scale, scale, shares, slow_s=2.0)
+        for scale, shares, _ in _DELAYS
     ]
 
 
