@@ -1,14 +1,21 @@
 """Predictions of `leobench replay` beside the truth, over simulated paths whose truth is known.
 
-`python tools/replay_closed_loop.py FILE [--truths N] [--workers N]` runs CUBIC over N paths of each kind,
-infers each path from that transfer alone, predicts BBRv3, NewReno and a call, and runs these over the true
-path too. Outcomes go to FILE, a line of JSON per metric of a truth; those that it has are not repeated.
-Prints the table of docs/reports/replay.md.
+`python tools/replay_closed_loop.py FILE [--truths N] [--workers N] [--trace FOLDER]` runs CUBIC over N paths
+of each kind, infers each path from that transfer alone, predicts BBRv3, NewReno and a call, and runs these
+over the true path too. Outcomes go to FILE, a line of JSON per metric of a truth; those that it has are not
+repeated. Prints the table of docs/reports/replay.md.
+
+FOLDER has a recorded trace as LeoCC (SIGCOMM 2025) publishes it: `bw.mahimahi.gz`, the millisecond of each
+opportunity to send 1,500 bytes, and `delay_10ms.txt`, the delay in one direction. It does not ship.
+
+Constants of the inference were chosen on seeds 101 to 140, so the truths begin at seed 2001.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import gzip
 import json
 import math
 import sys
@@ -35,11 +42,10 @@ if TYPE_CHECKING:
     # The tables of the two directions of a link.
     Sides = tuple[dict[str, Any], dict[str, Any]]
 
-ROOT = Path(__file__).parents[1]
-TRACE = ROOT / "scenarios" / "traces" / "synthetic.mahimahi"
-
 DURATION_S = 20.0
-DRAWS = 20
+# The ends of an interval of 90 % are the least and the greatest of 19 draws.
+DRAWS = 19
+FIRST_SEED = 2001
 
 # The model's own process: what a fit would say, in Mbit/s and in milliseconds of round trip.
 CAPACITY = Process(0.0, math.log(25.0), 0.4, (0.2, 0.4, 0.3, 0.1), slow_s=2.0, fast_s=0.1)
@@ -114,15 +120,16 @@ def of_lms(generator: np.random.Generator, _folder: Path) -> Sides:
     return beside({"kind": "lms", "preset": "ka", "rates": rates}, base)
 
 
-def of_trace(generator: np.random.Generator, folder: Path) -> Sides:
-    """The trace that ships, from a random instant on, with one to four packets per opportunity."""
-    at = np.array([int(line) for line in TRACE.read_text(encoding="utf-8").split()])
-    period, offset = int(at[-1]), int(generator.integers(at[-1]))
-    turned = np.sort((at - offset - 1) % period + 1)
-    file = folder / "truth.mahimahi"
-    repeated = np.repeat(turned, int(generator.integers(1, 5)))
-    file.write_text("\n".join(map(str, repeated)) + "\n", encoding="utf-8")
-    return beside({"kind": "trace", "file": str(file)}, generator.uniform(20.0, 80.0))
+def of_trace(generator: np.random.Generator, folder: Path, trace: Path) -> Sides:
+    """A recorded trace from a random instant on: its capacity in steps of 20 ms, and its delay."""
+    with gzip.open(trace / "bw.mahimahi.gz", "rt", encoding="utf-8") as opened:
+        opportunities = np.array([int(line) for line in opened])
+    delays = np.array((trace / "delay_10ms.txt").read_text(encoding="utf-8").split(), dtype=np.float64)
+    first = int(generator.integers(len(delays) - round(DURATION_S / 0.01)))
+    edges = 10 * (first + 2 * np.arange(round(DURATION_S / 0.02) + 1))
+    counts = np.histogram(opportunities, edges)[0]
+    base = 2 * delays[first : first + 2 * len(counts) : 2]
+    return tables(folder, (counts * 0.6, base, np.zeros(len(counts))), 0.02)
 
 
 def of_cellular(generator: np.random.Generator, folder: Path) -> Sides:
@@ -163,15 +170,23 @@ KINDS = (
     Kind("model, with its fit", of_model, Fit(CAPACITY, DELAY)),
     Kind("model, without a fit", of_model),
     Kind("fading (LMS)", of_lms),
-    Kind("recorded trace", of_trace),
     Kind("cellular", of_cellular),
     Kind("switches, with losses", of_switches),
 )
+RECORDED = "recorded trace"
+
+
+def kinds(trace: Path | None) -> tuple[Kind, ...]:
+    """The kinds of truths; with the recorded trace only if its folder is given."""
+    if trace is None:
+        return KINDS
+    return (*KINDS, Kind(RECORDED, functools.partial(of_trace, trace=trace)))
 
 
 def truth(kind: Kind, seed: int, folder: Path) -> Path:
     """Writes the scenario of a truth."""
-    generator = np.random.default_rng([seed, sum(kind.sides.__name__.encode())])
+    path = RECORDED if kind.name == RECORDED else kind.sides.__name__
+    generator = np.random.default_rng([seed, sum(path.encode())])
     forward, backward = kind.sides(generator, folder)
     scenario = {
         "name": "truth",
@@ -199,11 +214,10 @@ def truth(kind: Kind, seed: int, folder: Path) -> Path:
     return file
 
 
-def judge(number: int, seed: int, draws: int) -> list[dict[str, Any]]:
+def judge(kind: Kind, seed: int, draws: int) -> list[dict[str, Any]]:
     """Predicts every target of a truth; a row per metric. Called in worker processes."""
     from leobench import api
 
-    kind = KINDS[number]
     with tempfile.TemporaryDirectory(prefix="leobench-replay-") as place:
         folder = Path(place)
         file = truth(kind, seed, folder)
@@ -234,34 +248,37 @@ def judge(number: int, seed: int, draws: int) -> list[dict[str, Any]]:
     return rows
 
 
-def run_all(file: Path, truths: int, workers: int, draws: int = DRAWS) -> list[dict[str, Any]]:
+def run_all(
+    file: Path, truths: int, workers: int, draws: int = DRAWS, trace: Path | None = None
+) -> list[dict[str, Any]]:
     """The rows of all truths; those that the file lacks are added to it as they are known."""
     rows = (
         [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
     )
     known = {(row["kind"], row["seed"]) for row in rows}
     wanted = [
-        (number, seed)
-        for seed in range(1, truths + 1)
-        for number, kind in enumerate(KINDS)
+        (kind, seed)
+        for seed in range(FIRST_SEED, FIRST_SEED + truths)
+        for kind in kinds(trace)
         if (kind.name, seed) not in known
     ]
     with WorkerProcesses(workers) as pool, file.open("a", encoding="utf-8") as opened:
-        futures = [pool.submit(judge, number, seed, draws) for number, seed in wanted]
+        futures = [pool.submit(judge, kind, seed, draws) for kind, seed in wanted]
         for future in as_completed(futures):
             found = future.result()
             rows += found
             opened.write("".join(json.dumps(row) + "\n" for row in found))
             opened.flush()
-    return [row for row in rows if row["seed"] <= truths]
+    return [row for row in rows if FIRST_SEED <= row["seed"] < FIRST_SEED + truths]
 
 
 def summary(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Coverage and error per kind and quantity, in the order of `KINDS` and `QUANTITIES`."""
+    """Coverage and error per kind and quantity, in the order of the kinds and `QUANTITIES`."""
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["kind"], QUANTITIES[row["metric"]]), []).append(row)
-    order = [(kind.name, quantity) for kind in KINDS for quantity in dict.fromkeys(QUANTITIES.values())]
+    names = [kind.name for kind in KINDS] + [RECORDED]
+    order = [(name, quantity) for name in names for quantity in dict.fromkeys(QUANTITIES.values())]
     return [
         {
             "kind": key[0],
@@ -301,8 +318,10 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--truths", type=int, default=34, help="truths of each kind")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--trace", type=Path, help="folder of a recorded trace")
     args = parser.parse_args()
-    sys.stdout.write(table(run_all(args.file, args.truths, args.workers)) + "\n")
+    rows = run_all(args.file, args.truths, args.workers, trace=args.trace)
+    sys.stdout.write(table(rows) + "\n")
 
 
 if __name__ == "__main__":

@@ -202,24 +202,36 @@ def test_a_folder_without_samples_is_refused(recording: Path, tmp_path: Path) ->
 def test_intervals_hold_their_share_of_the_draws() -> None:
     found = outcome.interval([float(value) for value in range(101)], 103)
     assert found.median == 50.0
-    assert found.ends[0.9] == pytest.approx((5.0, 95.0))
-    assert found.ends[0.5] == pytest.approx((25.0, 75.0))
+    assert found.ends[0.9] == pytest.approx((4.1, 95.9))
+    assert found.ends[0.5] == pytest.approx((24.5, 75.5))
     assert found.missing == 2
+
+
+def test_intervals_cover_one_more_draw_as_often_as_they_say() -> None:
+    """Of 20 draws from one distribution, any is as likely as another to be the one left out."""
+    values = np.random.default_rng(5).standard_normal((4000, 20))
+    inside = []
+    for row in values:
+        low, high = outcome.interval(row[1:].tolist(), 19).ends[0.9]
+        inside.append(low <= row[0] <= high)
+    # Four standard errors of a share of 0.9 in 4000.
+    assert np.mean(inside) == pytest.approx(0.9, abs=0.019)
 
 
 def test_the_closed_loop_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"target": "bbr3", "metric": "goodput_mbps", "truth": 10.0, "naive": 8.0}
+    first = replay_closed_loop.FIRST_SEED
     rows = [
-        {**row, "kind": kind.name, "seed": 1, "median": 9.0, "low": low, "high": 9.5}
-        for kind, low in zip(replay_closed_loop.KINDS, (8.0,) * 6, strict=True)
+        {**row, "kind": kind.name, "seed": first, "median": 9.0, "low": 8.0, "high": 9.5}
+        for kind in replay_closed_loop.KINDS
     ]
-    rows.append({**rows[0], "seed": 2, "median": 11.0, "high": 12.0})
+    rows.append({**rows[0], "seed": first + 1, "median": 11.0, "high": 12.0})
     file = tmp_path / "rows.jsonl"
     file.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
     monkeypatch.setattr(replay_closed_loop, "judge", None)
     kept = replay_closed_loop.run_all(file, 1, 1)
-    assert len(kept) == 6
-    first, *_ = replay_closed_loop.summary(rows)
-    assert first["coverage"] == 0.5
-    assert first["error"] == pytest.approx(0.1)
-    assert first["naive"] == pytest.approx(0.2)
+    assert len(kept) == len(replay_closed_loop.KINDS)
+    line, *_ = replay_closed_loop.summary(rows)
+    assert line["coverage"] == 0.5
+    assert line["error"] == pytest.approx(0.1)
+    assert line["naive"] == pytest.approx(0.2)

@@ -95,12 +95,16 @@ class Outcome:
 
 
 def interval(values: Sequence[float], count: int) -> Interval:
-    """The median and the intervals of values, of which there could be `count`."""
+    """The median and the intervals of values, of which there could be `count`.
+
+    The intervals are predictive: the r-th of n draws exceeds another draw with probability r / (n + 1)
+    (Hyndman and Fan 1996, type 6). Fewer than 19 draws span less than 90 %.
+    """
     found = np.array(values)
     ends = {
         level: (
-            float(np.quantile(found, (1 - level) / 2)),
-            float(np.quantile(found, (1 + level) / 2)),
+            float(np.quantile(found, (1 - level) / 2, method="weibull")),
+            float(np.quantile(found, (1 + level) / 2, method="weibull")),
         )
         for level in LEVELS
     }
