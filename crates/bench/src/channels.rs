@@ -1,5 +1,6 @@
 //! A flow over the fitted channel `starlink`, whose delay and rates change every 10 ms, beside the same flow over a
-//! recorded trace and over a constant rate, of the same mean. A trace delivers packets in bunches, which costs less each.
+//! recorded trace and over a constant rate, of the same mean. The trace has one packet per millisecond: packets of one
+//! millisecond arrive together, which would cost less each than over any link with a rate.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -7,20 +8,18 @@ use std::{fs, io};
 use crate::engine::measure;
 use crate::{Measured, ROUNDS};
 
-/// Opportunities of 1,500 bytes in a millisecond of the trace: 48 Mbit/s.
-const PER_MILLI: usize = 4;
-/// A fit all of whose parts move. The means of its log-normal capacities, exp(location + scale squared / 2), are 48 Mbit/s.
+/// A fit all of whose parts move. The means of its log-normal capacities, exp(location + scale squared / 2), are 12 Mbit/s.
 const FIT: &str = r#"{"format": "leobench-fit", "version": 1, "name": "benchmark",
     "delay": {"process": {"floor": 18, "location": 3, "scale": 0.5, "tail": 0.9, "drift_s": 600, "fast_s": 0.05,
         "shares": {"drift": 0.1, "slot": 0.4, "slow": 0.2, "fast": 0.3}}},
-    "uplink": {"capacity": {"location": 3.8262, "scale": 0.3, "shares": {"slot": 0.5, "slow": 0.3, "fast": 0.2}},
+    "uplink": {"capacity": {"location": 2.4399, "scale": 0.3, "shares": {"slot": 0.5, "slow": 0.3, "fast": 0.2}},
         "loss": {"clean": 0, "lossy": 0.0001, "to_lossy": 0.1, "to_clean": 0.5}},
-    "downlink": {"capacity": {"location": 3.8262, "scale": 0.3, "shares": {"slot": 0.5, "slow": 0.3, "fast": 0.2}}}}"#;
+    "downlink": {"capacity": {"location": 2.4399, "scale": 0.3, "shares": {"slot": 0.5, "slow": 0.3, "fast": 0.2}}}}"#;
 
 /// Prints the cost of a packet and of a virtual second over each channel.
 pub(crate) fn compare() {
     println!(
-        "One QUIC flow of 60 virtual seconds over a trace of 48 Mbit/s, a constant rate and a fitted channel of the same mean, fastest \
+        "One QUIC flow of 60 virtual seconds over a trace of 12 Mbit/s, a constant rate and a fitted channel of the same mean, fastest \
          of {ROUNDS} rounds."
     );
     println!(
@@ -54,7 +53,7 @@ pub(crate) fn compare() {
 fn files() -> io::Result<PathBuf> {
     let folder = std::env::temp_dir().join("leobench-bench-channels");
     fs::create_dir_all(&folder)?;
-    let millis = (1..=1_000).flat_map(|milli| std::iter::repeat_n(format!("{milli}\n"), PER_MILLI));
+    let millis = (1..=1_000).map(|milli| format!("{milli}\n"));
     fs::write(folder.join("trace"), millis.collect::<String>())?;
     fs::write(folder.join("fit.json"), FIT)?;
     Ok(folder)
@@ -64,7 +63,7 @@ fn scenario(channel: &str, folder: &Path) -> String {
     let folder = folder.display();
     let (channel, delay) = match channel {
         "trace" => (format!(r#"{{ kind = "trace", file = "{folder}/trace" }}"#), "20 ms"),
-        "steady" => (r#"{ kind = "steady", rate = "48 Mbps" }"#.to_owned(), "20 ms"),
+        "steady" => (r#"{ kind = "steady", rate = "12 Mbps" }"#.to_owned(), "20 ms"),
         _ => (format!(r#"{{ kind = "starlink", fit = "{folder}/fit.json" }}"#), "0 s"),
     };
     format!(
