@@ -168,14 +168,14 @@ def summary(fitted: str, found: Score) -> Iterator[dict[str, Any]]:
 
 
 def write_into_fits(found: dict[str, list[dict[str, Any]]]) -> None:
-    """Writes scores into the fits that ship, by their names, and into the one combined of two."""
+    """Writes scores into the fits that ship, by their names, and into the one combined of three."""
     documents = {}
     for name, held_out in found.items():
         document = json.loads((starlink_fits.FITS / f"{name}.json").read_text(encoding="utf-8"))
         documents[name] = {**document, "score": fit.rounded({"about": _ABOUT, "held_out": held_out})}
         starlink_fits.write(documents[name])
-    delay, capacity = documents[starlink_fits.DELAY_OF], documents[starlink_fits.CAPACITY_OF]
-    starlink_fits.write(starlink_fits.combined(delay, capacity))
+    sources = (starlink_fits.DELAY_OF, starlink_fits.DOWNLINK_LOSS_OF, starlink_fits.CAPACITY_OF)
+    starlink_fits.write(starlink_fits.combined(*(documents[name] for name in sources)))
 
 
 _ABOUT = (

@@ -41,9 +41,10 @@ class Model:
     interruptions: Mapping[str, Any] | None
 
     @property
-    def silences(self) -> list[Mapping[str, Any]]:
-        """The outages and the interruptions that it has."""
-        return [each for each in (self.outages, self.interruptions) if each]
+    def silences(self) -> dict[str, Mapping[str, Any]]:
+        """The outages and the interruptions that it has, by name."""
+        found = {"outages": self.outages, "interruptions": self.interruptions}
+        return {name: each for name, each in found.items() if each}
 
     @classmethod
     def of(cls, fit: Mapping[str, Any], quantity: str) -> Model | None:
@@ -84,7 +85,7 @@ class Model:
 
 
 def lost(
-    chain: Mapping[str, float], silences: list[Mapping[str, Any]], series: Series, slots: Slots
+    chain: Mapping[str, float], silences: Mapping[str, Mapping[str, Any]], series: Series, slots: Slots
 ) -> Floats:
     """Draws of the share of lost samples in each slot in percent, given the slots before: slots by draws.
 
@@ -94,14 +95,16 @@ def lost(
     leave = np.array([chain["to_lossy"], chain["to_clean"]])
     step = np.array([[1 - leave[0], leave[0]], [leave[1], 1 - leave[1]]])
     state = leave[::-1] / leave.sum()
+    interval_s, one_way_s = series.interval_s, float(np.nanmedian(series.values)) / 2e3
     rng = np.random.default_rng(1)
     rows, before = [], None
     for number, first, last in zip(slots.numbers, slots.first, slots.last, strict=True):
         passed = 1 if before is None else int(number - before)
         state = state @ np.linalg.matrix_power(step, passed)
-        sent, gone = last - first, int(np.isnan(series.values[first:last]).sum())
+        sent, gone = int(last - first), int(np.isnan(series.values[first:last]).sum())
         drawn = rng.binomial(sent, shares[(rng.random(DRAWS) < state[1]).astype(int)])
-        rows.append(100 * (1 - (1 - drawn / sent) * (1 - _dark(silences, rng))))
+        dark = _dark(silences, interval_s, one_way_s, sent, rng)
+        rows.append(100 * (1 - (1 - drawn / sent) * (1 - dark)))
         likelihood = np.exp(gone * np.log(np.maximum(shares, 1e-12)) + (sent - gone) * np.log1p(-shares))
         if (state * likelihood).sum() > 0:
             state = state * likelihood / (state * likelihood).sum()
@@ -119,15 +122,27 @@ def outage_lengths(outages: Mapping[str, Any], interval_s: float, count: int) ->
     return np.asarray(interval_s * np.maximum(1, np.round(lengths / interval_s)))
 
 
-def _dark(silences: list[Mapping[str, Any]], rng: np.random.Generator) -> Floats:
-    """Draws of the share of a slot in which nothing gets through."""
+def _dark(
+    silences: Mapping[str, Mapping[str, Any]],
+    interval_s: float,
+    one_way_s: float,
+    sent: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Draws of the share of a slot's probes that are lost because nothing gets through.
+
+    The length of an outage is that of the probes that it loses; an interruption loses them on both ways.
+    """
     total = np.zeros(DRAWS)
-    for each in silences:
+    for name, each in silences.items():
         counts = rng.poisson(each.get("rate_per_s", 0.0) * SLOT_S, DRAWS) + (
             rng.random(DRAWS) < each["at_boundary"]
         )
         size = (DRAWS, counts.max() + 1)
         length = each["length"]
         drawn = np.exp(np.log(length["median_s"]) + length.get("sigma", 0.0) * rng.normal(size=size))
-        total += (drawn * (np.arange(size[1]) < counts[:, None])).sum(axis=1) / SLOT_S
+        if name == "interruptions":
+            drawn += np.minimum(drawn, one_way_s)
+        probes = np.floor(drawn / interval_s + rng.random(size))
+        total += (probes * (np.arange(size[1]) < counts[:, None])).sum(axis=1) / sent
     return np.asarray(np.minimum(1.0, total))
