@@ -152,10 +152,11 @@ impl Motion {
 
     /// Skips what changes nothing, such as a step within an outage.
     fn find_next(&mut self) {
-        let mut skipped = 0;
-        while self.next.1 == self.states && skipped < MOST_SKIPPED {
+        for _ in 0..MOST_SKIPPED {
             self.next = self.sequence.next();
-            skipped += 1;
+            if self.next.1 != self.states {
+                break;
+            }
         }
     }
 }
@@ -175,7 +176,7 @@ impl Channel for Motion {
 
     fn advance(&mut self, now: SimTime) -> &ChannelState {
         while self.next.0 <= now {
-            self.states.clone_from(&self.next.1);
+            std::mem::swap(&mut self.states, &mut self.next.1);
             self.find_next();
         }
         self.state()
