@@ -30,14 +30,13 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The states without an outage.
-    fn states(&self) -> States {
-        let delay = self.delay.value();
-        std::array::from_fn(|direction| ChannelState {
-            delay,
-            loss: self.losses[direction].probability(),
-            ..ChannelState::at_rate(self.rates[direction].value(), SLOT)
-        })
+    /// The present values.
+    fn values(&self) -> Values {
+        Values {
+            delay: self.delay.value(),
+            rates: [self.rates[0].value(), self.rates[1].value()],
+            losses: [self.losses[0].probability(), self.losses[1].probability()],
+        }
     }
 
     fn advance(&mut self, elapsed: Elapsed) {
@@ -51,12 +50,31 @@ impl Parts {
     }
 }
 
+/// The values of the parts at an instant; those of one direction come forward first.
+#[derive(Clone, Copy, Debug)]
+struct Values {
+    delay: SimDuration,
+    rates: [BitRate; 2],
+    losses: [f64; 2],
+}
+
+impl Values {
+    /// The states without an outage.
+    fn states(&self) -> States {
+        std::array::from_fn(|direction| ChannelState {
+            delay: self.delay,
+            loss: self.losses[direction],
+            ..ChannelState::at_rate(self.rates[direction], SLOT)
+        })
+    }
+}
+
 /// The sequence of states.
 #[derive(Debug)]
 struct Sequence {
     parts: Parts,
-    /// The states of the parts, which outages leave alone.
-    open: States,
+    /// The values of the parts, which outages leave alone.
+    open: Values,
     outages: Vec<Outages>,
     step: SimDuration,
     next_step: SimTime,
@@ -99,16 +117,16 @@ impl Sequence {
             }
         }
         self.parts.advance(elapsed);
-        self.open = self.parts.states();
+        self.open = self.parts.values();
     }
 
     fn states(&self) -> States {
         if !self.outages.iter().any(|outages| outages.go_on(self.now)) {
-            return self.open.clone();
+            return self.open.states();
         }
-        std::array::from_fn(|direction| ChannelState {
+        std::array::from_fn(|_| ChannelState {
             service: Service::Rate(BitRate::ZERO),
-            delay: self.open[direction].delay,
+            delay: self.open.delay,
             // A packet whose transmission is under way is lost when it ends.
             loss: 1.0,
             up: false,
@@ -135,7 +153,7 @@ impl Motion {
         let slot_end = parts.clock.next(SimTime::ZERO);
         let moves = parts.delay.moves() || parts.rates.iter().any(Quantity::moves);
         let sequence = Sequence {
-            open: parts.states(),
+            open: parts.values(),
             outages: outages(parts.clock.age_at_start(), slot_end),
             step,
             next_step: if moves { SimTime::ZERO + step } else { SimTime::MAX },
