@@ -163,17 +163,17 @@ fn slots(fit: &FitSpec) -> (SimDuration, Phase) {
 
 impl StarlinkSpec {
     /// The channel of a fit at the start of a run.
-    fn start(&self, fit: FitSpec, rng: &RngTree) -> Box<dyn Channel> {
-        let (every, phase) = slots(&fit);
+    fn start(&self, fit: &FitSpec, rng: &RngTree) -> Box<dyn Channel> {
+        let (every, phase) = slots(fit);
         let delay = fit.delay.as_ref().map(|part| &part.process);
         let given = self.delay.unwrap_or(SimDuration::ZERO);
         let rates = Direction::BOTH.map(|direction| {
-            let (part, rate, name) = self.direction(&fit, direction);
+            let (part, rate, name) = self.direction(fit, direction);
             let rng = rng.child(name).child("capacity");
             Quantity::new(part.capacity.as_ref(), rate, mbps, &rng)
         });
         let losses = Direction::BOTH.map(|direction| {
-            let (part, _, name) = self.direction(&fit, direction);
+            let (part, _, name) = self.direction(fit, direction);
             LossChain::new(part.loss.as_ref(), &rng.child(name).child("loss"))
         });
         let parts = Parts {
@@ -194,7 +194,7 @@ impl StarlinkSpec {
 impl ChannelModel for StarlinkSpec {
     fn build(&self, context: &ChannelContext) -> Result<Box<dyn Channel>, Fault> {
         let fit = self.load(context)?;
-        Ok(self.start(fit, &context.rng))
+        Ok(self.start(&fit, &context.rng))
     }
 
     fn mean(&self, context: &ChannelContext) -> Result<Option<Mean>, Fault> {

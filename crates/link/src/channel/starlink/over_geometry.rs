@@ -56,7 +56,7 @@ impl StarlinkSpec {
             let every = spec.clock.every.unwrap_or(every);
             spec.clock.phase.get_or_insert(into_run(phase, every, known.start_unix_ns));
         }
-        Ok(spec.start(fit, &context.rng))
+        Ok(spec.start(&fit, &context.rng))
     }
 }
 
