@@ -22,7 +22,8 @@ needs_data = pytest.mark.skipif(not seattle.DATA.exists(), reason="the measured 
 
 def of_the_page() -> Rows:
     """The table of the report."""
-    lines = re.findall(r"^\| (fit of the other half|[^|]* measured|geometry and frames) \|(.*)\|$", PAGE, re.MULTILINE)
+    row = r"^\| (fit of the other half|[^|]* measured|geometry and frames) \|(.*)\|$"
+    lines = re.findall(row, PAGE, re.MULTILINE)
     return [(name, np.array([float(cell) for cell in cells.split("|")])) for name, cells in lines]
 
 

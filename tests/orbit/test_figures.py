@@ -20,8 +20,12 @@ HOUR = SCENARIOS / "starlink-hour.toml"
 
 @pytest.fixture(scope="module")
 def seen() -> Survey:
-    constant = {"links.sky.channel": None, "links.sky.rate": "60 Mbps", "links.sky.forward.rate": "12 Mbps"}
-    return leobench.survey(HOUR, overrides={"duration": "10 min"} | constant)
+    constant = {
+        "links.sky.channel": None,
+        "links.sky.rate": "60 Mbps",
+        "links.sky.forward.rate": "12 Mbps",
+    }
+    return leobench.survey(HOUR, overrides={"duration": "10 min", **constant})
 
 
 def test_the_angle_to_the_arc_is_that_of_the_core(seen: Survey) -> None:
