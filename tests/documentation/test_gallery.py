@@ -33,7 +33,8 @@ def test_the_commands_of_a_figure_are_understood(image: str) -> None:
         if program == "leobench":
             cli.build_parser().parse_args(words)
         else:
-            assert (ROOT / words[0]).is_file()
+            file = words[1].replace(".", "/") + ".py" if words[0] == "-m" else words[0]
+            assert (ROOT / file).is_file()
     for source in (figure.scenario, figure.campaign):
         assert source is None or (ROOT / source).is_file()
         assert source is None or any(source in command for command in figure.commands) or figure.needs
