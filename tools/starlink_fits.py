@@ -17,6 +17,7 @@ import numpy as np
 from leobench import plots
 from leobench.fitting import checks, fit, readers, transfers
 from leobench.fitting.losses import dark
+from leobench.fitting.motion import DRIVING_KMH
 from leobench.plots import fit as figure
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from leobench.fitting.series import Quantity, Series
 
 FITS = Path(__file__).parents[1] / "crates" / "link" / "src" / "channel" / "starlink" / "fits"
-# Kilometres per hour below which a terminal is parked.
-_PARKED_KMH = 1.0
 _LICENCE = "CC BY-SA 4.0 (the recordings)"
 # Echoes lose more than the links do, so that logs of TCP bound the loss.
 _UPLINK = "loss of the downlink, which was not measured; in the uplink it is the largest that TCP allows"
@@ -138,7 +137,7 @@ def _motions(measured: Sequence[Series]) -> list[str]:
         if one.speed_kmh is None or one.quantity != "downlink":
             continue
         known = ~np.isnan(one.speed_kmh)
-        parked = known & (one.speed_kmh < _PARKED_KMH)
+        parked = known & (one.speed_kmh < DRIVING_KMH)
         driving = known & ~parked
         if parked.mean() > 0.05 and driving.mean() > 0.05:
             each = [

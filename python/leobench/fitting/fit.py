@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leobench.errors import InputError
-from leobench.fitting import losses, process, series
+from leobench.fitting import losses, motion, process, series
 from leobench.fitting.series import PHASE_S, SLOT_S
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ def fit(
         key = "delay.process" if quantity == "rtt" else f"{quantity}.capacity"
         short = key.removesuffix(".process")
         parts.add(key, short, estimate.parameters, estimate.intervals, estimate.not_measured)
+        if quantity != "rtt":
+            _add_motion(parts, bright[quantity], float(estimate.parameters.get("floor", 0.0)))
     report("losses and outages")
     _add_losses(parts, joined, transfers)
     document = {
@@ -140,6 +142,17 @@ class _Parts:
         place[last] = dict(parameters)
         self.intervals |= {f"{short}.{name}": ends for name, ends in intervals.items()}
         self.not_measured |= {f"{short}.{name}": reason for name, reason in not_measured.items()}
+
+
+def _add_motion(parts: _Parts, capacity: Series, floor: float) -> None:
+    """Adds how a capacity differs between parked and driving terminals, if the recording has speeds."""
+    found = motion.shifts(capacity, floor)
+    if found is None:
+        return
+    parts.not_measured |= found.not_measured
+    if found.parameters is not None:
+        key = f"{capacity.quantity}.motion"
+        parts.add(key, key, found.parameters, found.intervals, {})
 
 
 def _add_losses(parts: _Parts, joined: Mapping[Quantity, Series], transfers: Sequence[Transfer]) -> None:

@@ -66,11 +66,42 @@ leobench_base::spec! {
     }
 }
 
+leobench_base::words! {
+    /// The state of motion of a terminal.
+    pub enum TerminalMotion {
+        /// At rest.
+        Parked = "parked",
+        /// On the road.
+        Driving = "driving",
+    }
+}
+
+leobench_base::spec! {
+    /// The shifts of a capacity's `location` by the motion of the terminal; fitted recordings have both.
+    pub struct MotionPart {
+        /// While it is parked.
+        pub parked: f64 [Range::from(-5.0).to(5.0)],
+        /// While it is driving.
+        pub driving: f64 [Range::from(-5.0).to(5.0)],
+    }
+}
+
+impl MotionPart {
+    fn shift(&self, motion: TerminalMotion) -> f64 {
+        match motion {
+            TerminalMotion::Parked => self.parked,
+            TerminalMotion::Driving => self.driving,
+        }
+    }
+}
+
 leobench_base::spec! {
     /// The parts of one direction.
     pub struct DirectionPart: Default {
         /// The capacity, in Mbit/s.
         pub capacity: Option<ProcessSpec>,
+        /// Its shifts by the motion of the terminal, if recordings tell them.
+        pub motion: Option<MotionPart>,
         /// The loss besides that of outages.
         pub loss: Option<LossPart>,
     }
@@ -157,6 +188,30 @@ impl FitSpec {
     pub fn silences(&self) -> impl Iterator<Item = (&'static str, &OutageSpec)> {
         let kinds = [("outages", &self.outages), ("interruptions", &self.interruptions)];
         kinds.into_iter().filter_map(|(name, spec)| Some((name, spec.as_ref()?)))
+    }
+
+    /// The fit of a terminal that is always parked, or always driving.
+    ///
+    /// # Errors
+    /// If no recording tells the two apart.
+    pub(super) fn moving(mut self, motion: TerminalMotion) -> Result<Self, Fault> {
+        let mut told = false;
+        for part in [&mut self.downlink, &mut self.uplink] {
+            if let (Some(capacity), Some(shifts)) = (&mut part.capacity, &part.motion) {
+                capacity.location += shifts.shift(motion);
+                told = true;
+            }
+        }
+        if told {
+            return Ok(self);
+        }
+        let problem =
+            format!("is given, but the fit {} does not tell parked from driving", self.name);
+        Err(Fault::new(
+            "motion",
+            problem,
+            "no `motion`, or a fit of recordings with the speeds of both",
+        ))
     }
 
     /// A fit that comes with leobench.

@@ -15,7 +15,7 @@ mod quantity;
 use leobench_base::spec::{Fault, TableSpec, UpTo};
 use leobench_base::{BitRate, ClockSpec, Direction, Phase, RngTree, SimDuration};
 
-use self::fit::{DirectionPart, FitSpec};
+use self::fit::{DirectionPart, FitSpec, TerminalMotion};
 use self::loss::LossChain;
 use self::motion::{Motion, Parts};
 use self::outages::Outages;
@@ -49,6 +49,9 @@ leobench_base::spec! {
         /// A fit that comes with leobench, such as `seattle-2023`, or a JSON file by `leobench fit`. `every`, `phase` and
         /// `interval` replace its slots.
         pub fit: String,
+        /// Whether the terminal is parked or driving, where the fit tells these apart. Without it, capacities are those of all
+        /// recordings.
+        pub motion: Option<TerminalMotion>,
         /// The node of `between` that is the terminal, which sends over the uplink.
         pub terminal: LinkEnd = LinkEnd::First,
         /// How often delay and rate change; each state holds for this long.
@@ -74,7 +77,7 @@ fn check(spec: &StarlinkSpec) -> Result<(), Fault> {
         }
     }
     match FitSpec::shipped(&spec.fit) {
-        Some(fit) => spec.parts(&fit?).iter().try_for_each(|part| part.check_once(&spec.fit)),
+        Some(fit) => spec.fitted(fit?).map(drop),
         None => fit::check_name(&spec.fit),
     }
 }
@@ -125,9 +128,16 @@ impl StarlinkSpec {
     /// The fit, which may lack parts that the scenario lacks too.
     fn load_fit(&self, context: &ChannelContext) -> Result<FitSpec, Fault> {
         check(self)?;
-        let fit = FitSpec::load(&self.fit, context)?;
+        self.fitted(FitSpec::load(&self.fit, context)?)
+    }
+
+    /// A fit for the motion of the terminal, which has no part that the scenario has too.
+    fn fitted(&self, fit: FitSpec) -> Result<FitSpec, Fault> {
         self.parts(&fit).iter().try_for_each(|part| part.check_once(&self.fit))?;
-        Ok(fit)
+        match self.motion {
+            Some(motion) => fit.moving(motion),
+            None => Ok(fit),
+        }
     }
 
     fn load(&self, context: &ChannelContext) -> Result<FitSpec, Fault> {

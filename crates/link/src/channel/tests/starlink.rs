@@ -385,6 +385,27 @@ fn a_part_is_in_the_fit_or_in_the_scenario() {
 }
 
 #[test]
+fn motion_shifts_capacities_only() {
+    let shifts = r#""motion": {"parked": 0.1, "driving": -0.4}"#;
+    let parts = format!(
+        r#""delay": {{"process": {DELAY}}}, "uplink": {{"capacity": {UP}}},
+        "downlink": {{"capacity": {DOWN}, {shifts}}}"#
+    );
+    let fit = Fitted::new("motion", &parts);
+    let [both, parked, driving] =
+        ["", r#""motion": "parked""#, r#""motion": "driving""#].map(|motion| fit.build(motion, 7));
+    let [up, down] = Direction::BOTH;
+    for (moving, shift) in [(parked, 0.1), (driving, -0.4_f64)] {
+        assert_eq!(moving.state_of(up), both.state_of(up));
+        let ratio = bps(moving.state_of(down)) / bps(both.state_of(down));
+        assert!((ratio / libm::exp(shift) - 1.0).abs() < 1e-6, "{ratio}");
+        assert_eq!(moving.state_of(down).delay, both.state_of(down).delay);
+    }
+    let refusal = Fitted::whole("motionless").refused(r#""motion": "driving""#);
+    assert!(refusal.starts_with("motion: is given, but the fit test does not tell"), "{refusal}");
+}
+
+#[test]
 fn bad_channels_are_refused_by_place() {
     let refused = |json: &str, place: &str, problem: &str| {
         assert_refused::<StarlinkSpec>(json, place, problem);
