@@ -42,4 +42,4 @@ def test_the_combined_fit_has_the_parts_of_its_sources() -> None:
     assert both["delay"] == delay["delay"]
     assert both["outages"] == capacity["outages"]
     assert isinstance(both["downlink"], dict)
-    assert set(both["downlink"]) == {"capacity", "loss"}
+    assert set(both["downlink"]) == {"capacity", "loss", "motion"}
