@@ -29,6 +29,7 @@ def record(
     flow: dict[str, Any] | None = None,
     loss: float = 0.0,
     qlog: bool = False,
+    pcap: bool = False,
 ) -> Path:
     """Runs a flow over a path, and returns its result folder.
 
@@ -41,6 +42,7 @@ def record(
         flow: The flow; bulk data of CUBIC unless given.
         loss: Probability that the channel loses a packet.
         qlog: Whether the run writes qlogs.
+        pcap: Whether it writes captures.
     """
     table = [
         {"at": f"{at} s", "rate": f"{mbps} Mbps", "delay": f"{base_ms / 2} ms", "loss": loss}
@@ -63,7 +65,7 @@ def record(
     file = folder / "known.json"
     file.write_text(json.dumps(scenario), encoding="utf-8")
     out = folder / "recording"
-    leobench.run(file, 1, out=out, qlog=qlog)
+    leobench.run(file, 1, out=out, qlog=qlog, pcap=pcap)
     return out
 
 

@@ -161,7 +161,7 @@ def test_iperf3_that_says_too_little_is_refused(
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("some.pcap", "x", "is a capture"),
+        ("some.pcap", "x", "is no capture"),
         ("some.txt", "nothing", "is no recording"),
         ("some.json", '{"intervals": []}', "has 0 intervals"),
         ("some.json", '{"error": "no route", "intervals": []}', "iperf3 failed: no route"),

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "recording",
         metavar="RECORDING",
         type=options.path,
-        help="a result folder, the JSON of an iperf3 sender with TCP_INFO, or the qlog of a sender",
+        help="a result folder, or, of a sender, iperf3's JSON with TCP_INFO, a qlog, or a pcap of TCP",
     )
     options.add_overrides(parser)
     parser.add_argument(

@@ -39,7 +39,7 @@ def read(source: Source) -> Transfer:
     if not source.is_json():
         raise InputError(
             f"{source.file}: is no recording of a transfer; "
-            "allowed: a result folder, iperf3 --json of the sender, or a qlog of the sender (.sqlog, .qlog)"
+            "allowed: of the sender, a result folder, iperf3 --json, a capture or a qlog (.sqlog, .qlog)"
         )
     whole, intervals = json_source.read(source, _ARRAY)
     if whole.has("error"):

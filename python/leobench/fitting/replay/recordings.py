@@ -1,4 +1,4 @@
-"""Recordings of transfers, by what they are: result folders, JSON of iperf3, qlogs."""
+"""Recordings of transfers, by what they are: result folders, JSON of iperf3, qlogs, captures."""
 
 from __future__ import annotations
 
@@ -25,24 +25,22 @@ def read(file: Path, flow: str | None = None) -> Transfer:
     """Reads a recording of a transfer.
 
     Args:
-        file: A result folder, the JSON of an iperf3 sender, or the qlog of a sender.
+        file: A result folder, the JSON of an iperf3 sender, or the qlog or capture of a sender.
         flow: The flow of a result folder; the first with a congestion controller unless given.
 
     Raises:
         InputError: If it is none of them, or does not say what a replay needs.
     """
-    from leobench.fitting.replay import iperf3, qlog, results
+    from leobench.fitting.replay import capture, iperf3, pcap, qlog, results
     from leobench.recording.source import Source
 
     if file.is_dir():
         return results.read(file, flow)
     if flow is not None:
         raise InputError(f"--flow: is for result folders; {file} has one transfer")
-    if file.suffix.lower() in _CAPTURES:
-        raise InputError(
-            f"{file}: is a capture, which a replay does not read; "
-            "allowed: a result folder, iperf3 --json of the sender, or a qlog of the sender"
-        )
+    named = file.with_suffix("") if file.suffix.lower() == ".gz" else file
+    if named.suffix.lower() in _CAPTURES or pcap.is_capture(file):
+        return capture.read(file)
     if file.suffix.lower() in _QLOGS:
         return qlog.read(file)
     return iperf3.read(Source.read(file))
