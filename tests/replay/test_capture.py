@@ -186,6 +186,24 @@ def test_segments_that_the_device_cuts_count_with_all_headers(tmp_path: Path) ->
     assert recordings.read(written(tmp_path, packets)).sent[-1] == pytest.approx(10 * SIZE)
 
 
+def test_segments_in_disorder_are_not_sent_again(tmp_path: Path) -> None:
+    """Segments leave in pairs, and the capture has the second of each pair first."""
+    packets = frames.handshake()
+    for at in range(40, 1040, 20):
+        seq = FIRST + 100 * (at - 40)
+        packets += [(at * MS, frames.tcp(seq + off, 100, PUSH, size=1000)) for off in (1000, 0)]
+        packets.append(((at + 40) * MS, frames.tcp(100, seq + 2000, ACK, back=True)))
+    found = recordings.read(written(tmp_path, frames.ordered(packets)))
+    assert found.sent[-1] == found.passed[-1] == pytest.approx(100 * SIZE)
+    assert found.lost[-1] == 0.0
+    assert np.nanmax(found.rtt_s) == pytest.approx(0.04, abs=1e-6)
+
+
+def test_packets_that_two_interfaces_capture_count_once(tmp_path: Path) -> None:
+    twice = [(ns + later, packet) for ns, packet in frames.transfer() for later in (0, 20_000)]
+    assert_transfer(written(tmp_path, frames.ordered(twice)), SIZE)
+
+
 def test_a_capture_may_begin_in_the_middle(tmp_path: Path) -> None:
     """Four segments are in flight when it begins; their acknowledgements show no round trip."""
     late = [each for each in frames.transfer() if each[0] >= 500 * MS]

@@ -42,6 +42,8 @@ _MISSED = 0.01
 _NEAR_S = 1e-3
 # Nanoseconds after a handshake in which a transfer has begun.
 _SOON_NS = 1_000_000_000
+# Nanoseconds by which packets of a capture may be in disorder: no loss is known so soon.
+_DISORDER_NS = 1_000_000
 
 
 def read(file: Path) -> Transfer:
@@ -135,14 +137,15 @@ class _Account:
 
     def __init__(self, full: int) -> None:
         self.full = full
-        self._base: int | None = None
+        self._base = 0
         self._next = self._cumulative = 0
         self._acknowledged = _Ranges()
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._times: list[int] = []
         self._repeated: set[int] = set()
-        self._early: tuple[int, int] | None = None
+        self._holes: list[tuple[int, int]] = []
+        self._early: int | None = None
         self.missed = self.last_ns = self.bare_duplicates = 0
         self.payload = self.headers = 0
         self.selective = False
@@ -162,9 +165,11 @@ class _Account:
 
     def send(self, segment: Segment) -> None:
         """Takes a segment of the sender."""
+        if segment.flags & segments.SYN:
+            self._early = segment.seq + 1
         if not segment.size:
             return
-        if self._base is None:
+        if not self.sent:
             self._begin(segment)
         start = self._unwrap(segment.seq)
         end = start + segment.size
@@ -172,20 +177,19 @@ class _Account:
         self.last_ns = segment.ns
         self.payload += segment.size
         self.headers += packets * segment.headers
-        if start < self._next:
+        if start < self._next and not self._late(start, end, segment.ns):
             self._send_again(start, min(end, self._next), segment.ns)
+        if start > self._next:
+            self.missed += start - self._next
+            self._holes.append((self._next, start))
+            self._send_first(start, segment.ns)
         if end > self._next:
-            self.missed += max(start - self._next, 0)
-            self._starts.append(max(start, self._next))
-            self._ends.append(end)
-            self._times.append(segment.ns)
-            self._next = end
-            self.sent.append((segment.ns, end))
+            self._send_first(end, segment.ns)
 
     def acknowledge(self, segment: Segment, blocks: tuple[int, ...]) -> None:
         """Takes an acknowledgement."""
-        if self._base is None:
-            self._early = (segment.ns, segment.ack)
+        if not self.sent:
+            self._early = segment.ack
             return
         cumulative = self._unwrap(segment.ack)
         # The FIN has a sequence number of its own.
@@ -208,17 +212,40 @@ class _Account:
 
     def _begin(self, segment: Segment) -> None:
         """Begins with the first byte that was not acknowledged before the capture."""
-        before = (segment.seq - self._early[1]) & 0xFFFFFFFF if self._early is not None else 0
+        before = (segment.seq - self._early) & 0xFFFFFFFF if self._early is not None else 0
         # Data that the capture has not seen are in flight; a number further off is of a damaged packet.
         before = before if before < 1 << 30 else 0
         self._base = segment.seq - before
-        self._next = before
-        self.sent.append((segment.ns, before))
+        self.sent.append((segment.ns, 0))
+        if before:
+            self._next = 0
+            self._holes.append((0, before))
+            self._send_first(before, segment.ns)
+            # When these were sent is unknown, so no round trip is theirs.
+            self._repeated.add(0)
 
     def _unwrap(self, number: int) -> int:
         """The byte of a sequence number: the one nearest to the highest that was sent."""
-        off = (number - (self._base or 0) - self._next + (1 << 31)) & 0xFFFFFFFF
+        off = (number - self._base - self._next + (1 << 31)) & 0xFFFFFFFF
         return self._next + off - (1 << 31)
+
+    def _send_first(self, end: int, ns: int) -> None:
+        self._starts.append(self._next)
+        self._ends.append(end)
+        self._times.append(ns)
+        self._next = end
+        self.sent.append((ns, end))
+
+    def _late(self, start: int, end: int, ns: int) -> bool:
+        """Takes a segment that the capture has after later ones, or twice (from two interfaces)."""
+        at = bisect_right(self._ends, start)
+        if at == len(self._ends) or ns - self._times[at] > _DISORDER_NS:
+            return False
+        for begin, until in reversed(self._holes):
+            if begin <= start and end <= until:
+                self.missed = max(self.missed - (end - start), 0)
+                break
+        return True
 
     def _send_again(self, start: int, end: int, ns: int) -> None:
         first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
@@ -292,13 +319,16 @@ class _Handshake:
     def of(cls, conversation: Conversation) -> _Handshake | None:
         """The handshake of a connection, if the capture begins with one."""
         seen: list[tuple[int, int]] = []
-        for number in range(min(len(conversation), 3)):
+        times: list[int] = []
+        for number in range(min(len(conversation), 6)):
             end, segment = conversation[number]
-            seen.append((end, segment.flags & (segments.SYN | segments.ACK)))
-        syn, both, ack = segments.SYN, segments.SYN | segments.ACK, segments.ACK
-        if seen != [(0, syn), (1, both), (0, ack)]:
+            each = end, segment.flags & (segments.SYN | segments.ACK)
+            if not seen or each != seen[-1] or segment.ns - times[-1] > _DISORDER_NS:
+                seen.append(each)
+                times.append(segment.ns)
+        if seen[:3] != [(0, segments.SYN), (1, segments.SYN | segments.ACK), (0, segments.ACK)]:
             return None
-        return cls(0, *(conversation[number][1].ns for number in range(3)))
+        return cls(0, *times[:3])
 
     def rtt(self, sender: int) -> tuple[int, int]:
         """When a sender began to measure a round trip, and its nanoseconds."""
