@@ -324,7 +324,7 @@ def execute(file: str, seed: int, slots: int, changes: Changes) -> tuple[Floats,
 
     ended = engine.run(load(file, seed, changes), engine.Recording())
     columns = ["t_ns", "bytes_delivered", "latest_rtt_ns"]
-    table = pl.read_parquet(io.BytesIO(ended.tables["transport"]), columns=columns)
+    table = pl.read_parquet(io.BytesIO(ended.tables["transport"]), columns=columns, glob=False)
     # Samples begin with the connection, which an outage may prevent; the last one is at the end.
     slot = np.ceil(table["t_ns"].to_numpy() / (SLOT_S * 1e9)).astype(np.int64) - 1
     delivered, rtt = (table[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in columns[1:])
