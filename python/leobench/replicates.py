@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import as_completed
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,8 +125,10 @@ def _in_process(tasks: Sequence[Task]) -> Iterator[tuple[Task, RunError | None]]
 
 
 def _on(pool: Any, tasks: Sequence[Task]) -> Iterator[tuple[Task, RunError | None]]:
+    from leobench.campaign import processes
+
     futures = {pool.submit(execute, task): task for task in tasks}
-    for future in as_completed(futures):
+    for future in processes.as_completed(futures):
         error = future.exception()
         if error is not None and not isinstance(error, RunError):
             raise error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -148,11 +147,13 @@ class Runner:
                     flow = execute(*arguments(case, changed))
                 yield key, flow
             return
+        from leobench.campaign import processes
+
         futures = {
             self._executor.submit(execute, *arguments(case, changed)): (key, case)
             for key, (case, changed) in waiting.items()
         }
-        for future in as_completed(futures):
+        for future in processes.as_completed(futures):
             key, case = futures[future]
             with _named(case):
                 flow = future.result()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from leobench.errors import InputError, LeobenchError, RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.connection import Connection
     from multiprocessing.context import SpawnProcess
 
@@ -29,6 +29,9 @@ T = TypeVar("T")
 
 # Killed workers that an executor replaces; more than a few suggest that memory is short.
 REPLACEMENTS = 3
+
+# Seconds after which a wait looks for signals: one that comes just before the wait begins does not wake it.
+_AWAKE_S = 0.25
 
 # Seconds that a process may take to end after its pipe closed.
 _ENDING_S = 5.0
@@ -77,6 +80,25 @@ def refuse_forking(executor: Executor) -> None:
                 "executor: forks its processes, which deadlock on inherited locks; "
                 'give it mp_context=multiprocessing.get_context("spawn")'
             )
+
+
+def as_completed(futures: Iterable[Future[T]]) -> Iterator[Future[T]]:
+    """The futures in the order in which they complete.
+
+    The function of `concurrent.futures` of this name waits for ever if a signal comes just before it waits.
+    """
+    completed: SimpleQueue[Future[T]] = SimpleQueue()
+    count = 0
+    for future in futures:
+        future.add_done_callback(completed.put)
+        count += 1
+    while count:
+        try:
+            future = completed.get(timeout=_AWAKE_S)
+        except Empty:
+            continue
+        count -= 1
+        yield future
 
 
 class WorkerProcesses(Executor):

@@ -13,7 +13,6 @@ from __future__ import annotations
 import io
 import json
 import tempfile
-from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -277,7 +276,7 @@ def _run(
                 pool.submit(execute, file, seed, slots, changes): (controller, seed)
                 for controller, seed, slots, changes in runs
             }
-            for future in as_completed(futures):
+            for future in processes.as_completed(futures):
                 measured[futures[future]] = future.result()
                 report(len(measured), len(runs))
     return {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-from concurrent.futures import as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +124,7 @@ def _outcomes(calls: Sequence[tuple[Case, Any]], workers: int) -> Iterable[tuple
         return
     with processes.WorkerProcesses(workers) as pool:
         futures = {pool.submit(execute, *arguments): case for case, arguments in calls}
-        for future in as_completed(futures):
+        for future in processes.as_completed(futures):
             yield futures[future], _named(futures[future], future.result)
 
 
