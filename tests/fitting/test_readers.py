@@ -196,3 +196,29 @@ def test_the_fast_readers_read_as_the_careful_ones(tmp_path: Path, form: str) ->
 def test_the_fast_readers_leave_oddities_to_the_careful_ones(tmp_path: Path, row: str) -> None:
     rows = ["unix_s,sequence,rtt_ms", f"{START + 1},1,30", row, f"{START + 10},3,30"]
     assert quick.probes(Source.read(write(tmp_path, "\n".join(rows)))) is None
+
+
+def test_a_direction_selects_its_column(tmp_path: Path) -> None:
+    file = tmp_path / "both.csv"
+    rows = "".join(f"{1_700_000_000 + second},100,10\n" for second in range(4))
+    file.write_text("time_s,downlink_mbps,uplink_mbps\n" + rows)
+    for direction in ("downlink", "uplink"):
+        (found,) = readers.read(file, direction)
+        assert found.quantity == direction
+    file.write_text("time_s,downlink_mbps\n1700000000,100\n")
+    with pytest.raises(InputError, match="has no column `uplink_mbps` for `uplink=`"):
+        readers.read(file, "uplink")
+
+
+def test_a_table_without_rows_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "head.csv"
+    file.write_text("time_s,downlink_mbps\n")
+    with pytest.raises(InputError, match=r"head\.csv: has no rate"):
+        readers.read(file)
+
+
+def test_the_refusal_of_a_text_names_what_can_be_fitted(tmp_path: Path) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text("hello\n")
+    with pytest.raises(InputError, match=r"text\.txt: is no recording to fit; .*`downlink_mbps`"):
+        readers.read(file)

@@ -62,7 +62,7 @@ def read(
     if columns >= _TRANSFER:
         raise _transfer(source, "is the log of one transfer")
     if columns & set(_RATES.values()):
-        return _rates_csv(source, columns)
+        return _rates_csv(source, columns, direction)
     if _is_mahimahi(source):
         return [_mahimahi(source, direction, start_s)]
     if iperf3.detect(source):
@@ -72,6 +72,12 @@ def read(
         return [_round_trips(source, *quick_read, load or "idle")]
     if irtt.detect(source):
         _check_clock(source)
+    if recording.format_of(source) is None:
+        raise InputError(
+            f"{path}: is no recording to fit; allowed: `ping -D`, JSON of irtt or of iperf3 over UDP, "
+            f"a Mahimahi trace, the log of a dish, or a CSV with a time ({', '.join(times.COLUMNS)}) "
+            f"and `rtt_ms`, {' or '.join(f'`{column}`' for column in _RATES.values())}"
+        )
     reading = recording.read(path, None)
     if reading.rates and not reading.probes:
         raise InputError(
@@ -134,12 +140,20 @@ def _when_sent(sent: Floats, rtt: Floats) -> Floats:
     return found
 
 
-def _rates_csv(source: Source, columns: set[str]) -> list[Series]:
-    """The series of a CSV with the rate of one or both directions in each row."""
+def _rates_csv(source: Source, columns: set[str], direction: Quantity | None) -> list[Series]:
+    """The series of a CSV with the rate of one or both directions in each row; of one, if it is named."""
     time = times.column(columns)
     if time is None:
         raise InputError(f"{source.file}: lacks a column; needed: one of {', '.join(times.COLUMNS)}")
-    here = {quantity: column for quantity, column in _RATES.items() if column in columns}
+    here = {
+        quantity: column
+        for quantity, column in _RATES.items()
+        if column in columns and direction in (None, quantity)
+    }
+    if not here:
+        raise InputError(
+            f"{source.file}: has no column `{_RATES[direction or 'downlink']}` for `{direction}=`"
+        )
     names = [time, *here.values(), *([_SPEED] if _SPEED in columns else [])]
     table = quick.table_of(source, names)
     if table is not None and all(_plausible(each) for each in table[1 : 1 + len(here)]):
@@ -168,11 +182,10 @@ def _plausible(mbps: Floats) -> bool:
 def _capacities(
     source: Source, at: Floats, rates: dict[Quantity, Floats], speed: Floats | None
 ) -> list[Series]:
-    return [
-        _capacity(source, at, mbps, quantity, speed)
-        for quantity, mbps in rates.items()
-        if not np.isnan(mbps).all()
-    ]
+    measured = {quantity: mbps for quantity, mbps in rates.items() if not np.isnan(mbps).all()}
+    if not measured:
+        raise InputError(f"{source.file}: has no rate; allowed: at least one row with a rate")
+    return [_capacity(source, at, mbps, quantity, speed) for quantity, mbps in measured.items()]
 
 
 def _capacity(

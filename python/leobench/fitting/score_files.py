@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from leobench.errors import InputError, cut
 from leobench.files import read_text, write_text
 from leobench.fitting.fit import FORMAT
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 
     from leobench.fitting.score import Score
 
+# The keys of a fit, as `crates/link/src/channel/starlink/fit.rs` reads them.
+_KEYS = (
+    "format", "version", "name", "about", "slots", "delay", "downlink", "uplink", "outages", "interruptions",
+    "uncertainty", "score",
+)  # fmt: skip
 _JSON, _PAGE = "score.json", "score.md"
 
 
@@ -21,7 +27,7 @@ def read_fit(file: Path) -> dict[str, Any] | None:
     """The content of a fit; None if the file is not one.
 
     Raises:
-        InputError: If the file cannot be read.
+        InputError: If the file cannot be read, or is a fit with an unknown key.
     """
     if file.suffix != ".json":
         return None
@@ -29,8 +35,14 @@ def read_fit(file: Path) -> dict[str, Any] | None:
         content = json.loads(read_text(file))
     except ValueError:
         return None
-    is_fit = isinstance(content, dict) and content.get("format") == FORMAT
-    return content if is_fit else None
+    if not isinstance(content, dict) or "format" not in content:
+        return None
+    if content["format"] != FORMAT:
+        raise InputError(f"{file}: format = {cut(str(content['format']))}: is no fit; allowed: {FORMAT}")
+    unknown = next((key for key in content if key not in _KEYS), None)
+    if unknown is not None:
+        raise InputError(f"{file}: {cut(unknown)}: unknown key; allowed: {', '.join(_KEYS)}")
+    return content
 
 
 def write_into(file: Path, fit: Mapping[str, Any], score: Score) -> None:

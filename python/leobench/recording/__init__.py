@@ -32,6 +32,11 @@ class Format(Protocol):
 FORMATS: dict[str, Format] = {"dish": dish, "iperf3": iperf3, "irtt": irtt, "ping": ping, "probes": probes}
 
 
+def format_of(source: Source) -> str | None:
+    """The format of a measurement, as its content tells; None if it is of none."""
+    return next((name for name, form in FORMATS.items() if form.detect(source)), None)
+
+
 def read(file: Path, kind: str | None) -> Reading:
     """Reads a measurement; its format is found from its content unless it is given.
 
@@ -39,7 +44,7 @@ def read(file: Path, kind: str | None) -> Reading:
         InputError: If the file cannot be read, or is not what it says.
     """
     source = Source.read(file)
-    found = kind or next((name for name, form in FORMATS.items() if form.detect(source)), None)
+    found = kind or format_of(source)
     if found is None:
         raise InputError(
             f"{file}: has an unknown format; name it with --kind; {allowed('', FORMATS)}; "

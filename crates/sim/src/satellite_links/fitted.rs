@@ -10,13 +10,10 @@
 //! | interruption | a gap of the constellation or an outage of the fit |
 //! | delay | that of the geometry, and the part of the measured one above its floor ([`KnownGeometry`]) |
 //!
-//! Both share one grid of slots, as the constellation has an instant at which the run starts. [`SatelliteLinks`] owns the fits:
+//! Both share one grid of slots, as the constellation has an instant at which the run starts. `SatelliteLinks` owns the fits:
 //! it combines each with what the geometry offers, so that all who ask it, the network, forecasts and `leobench orbit`,
 //! see one link. A fit changes much more often than the geometry, which is not evaluated for that
-//! ([`advance_fits`](SatelliteLinks::advance_fits)). Its random stream is that of the same channel without a constellation.
-//!
-//! [`SatelliteLinks`]: super::SatelliteLinks
-//! [`SatelliteLinks::advance_fits`]: super::SatelliteLinks::advance_fits
+//! (`SatelliteLinks::advance_fits`). Its random stream is that of the same channel without a constellation.
 
 use leobench_base::spec::Fault;
 use leobench_base::{BitRate, Direction, RngTree, SimDuration, SimTime};
