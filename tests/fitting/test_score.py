@@ -28,6 +28,7 @@ PROCESS = {
 LOSS = {"clean": 0.001, "lossy": 0.3, "to_lossy": 0.1, "to_clean": 0.2}
 FIT: dict[str, Any] = {
     "format": "leobench-fit",
+    "version": 1,
     "name": "drawn",
     "delay": {"process": PROCESS},
     "uplink": {"loss": losses.one_way(LOSS)},
@@ -178,6 +179,7 @@ def test_baselines_of_seconds_look_back_to_the_slot_before() -> None:
 
 RATES: dict[str, Any] = {
     "format": "leobench-fit",
+    "version": 1,
     "name": "rates",
     "downlink": {"capacity": PROCESS},
     "outages": {
@@ -296,7 +298,7 @@ def test_mistakes_are_told_in_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("drawn.fit.json").write_text(json.dumps(FIT), encoding="utf-8")
-    rates = {"format": "leobench-fit", "name": "rates", "downlink": {"capacity": PROCESS}}
+    rates = {"format": "leobench-fit", "version": 1, "name": "rates", "downlink": {"capacity": PROCESS}}
     Path("rates.fit.json").write_text(json.dumps(rates), encoding="utf-8")
     write(Path("1.csv"), drawn(1, slots=10))
     write(Path("short.csv"), drawn(1, slots=1))

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from leobench import InputError, _core
+from leobench.fitting import fit_files
 from leobench.fitting.replay.filter import _NUGGET, _Future, _Gaussian
-from leobench.fitting.replay.prior import Process, read_fit
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from leobench.fitting.replay.prior import Process, of_fit
 
 PROCESS = Process(
     5.0,
@@ -108,50 +107,59 @@ def test_a_sampled_path_has_the_variances_of_its_parts() -> None:
 FIT: dict[str, Any] = {
     "format": "leobench-fit",
     "version": 1,
-    "slots": {"every_s": 15, "phase_s": 12},
+    "name": "some",
     "delay": {"process": PROCESS.to_dict()},
-    "downlink": {"capacity": PROCESS.to_dict(), "loss": None},
-    "uplink": {"capacity": None},
+    "downlink": {"capacity": PROCESS.to_dict()},
 }
 
 
-def write(folder: Path, fit: object) -> Path:
+def read(folder: Path, fit: object) -> dict[str, Any]:
     file = folder / "some.fit.json"
     file.write_text(json.dumps(fit), encoding="utf-8")
-    return file
+    return fit_files.read(file)
 
 
-def test_a_fit_is_read(tmp_path: Path) -> None:
-    found = read_fit(write(tmp_path, FIT))
+def test_a_fit_is_a_prior(tmp_path: Path) -> None:
+    found = of_fit(read(tmp_path, FIT))
     assert found.capacity == found.delay == PROCESS
-    assert read_fit(write(tmp_path, {**FIT, "delay": None})).delay is None
+    without = {key: part for key, part in FIT.items() if key != "delay"}
+    assert of_fit(read(tmp_path, without)).delay is None
+    with pytest.raises(InputError, match="the fit some has no capacity of the uplink"):
+        of_fit(read(tmp_path, FIT), "uplink")
+
+
+def test_absent_keys_have_the_defaults_of_the_core(tmp_path: Path) -> None:
+    short = {"location": 3, "scale": 0.5, "shares": {"slot": 0.5, "fast": 0.5}}
+    found = of_fit(read(tmp_path, {**FIT, "downlink": {"capacity": short}})).capacity
+    assert (found.drift_s, found.slow_s, found.slot_correlation, found.phase_s) == (1_800, 3, 0, 12)
+
+
+def test_fits_that_ship_have_names() -> None:
+    assert of_fit(fit_files.read(Path("osnabrueck-2024"))).delay is None
 
 
 @pytest.mark.parametrize(
-    ("fit", "direction", "message"),
+    ("fit", "message"),
     [
-        ([], "downlink", "is not a fit"),
-        ({"format": "other"}, "downlink", "is not a fit"),
-        (FIT, "uplink", "has no capacity of the uplink"),
-        ({**FIT, "downlink": None}, "downlink", "has no capacity of the downlink"),
-        ({**FIT, "downlink": {"capacity": {"floor": 0}}}, "downlink", "downlink.capacity.shares"),
+        ([], "a table"),
+        ({"format": "other"}, "leobench-fit"),
+        ({**FIT, "version": 9}, "version"),
+        ({**FIT, "colour": 1}, "colour"),
+        ({**FIT, "outages": {"rate_per_s": -1, "length": {"median_s": 1}}}, "outages.rate_per_s"),
+        ({**FIT, "downlink": {"capacity": {"floor": 0}}}, "downlink.capacity.location"),
         (
             {**FIT, "downlink": {"capacity": {**PROCESS.to_dict(), "shares": {"drift": 0.5}}}},
-            "downlink",
-            "with the sum 1",
+            "downlink.capacity.shares",
         ),
-        (
-            {**FIT, "downlink": {"capacity": {**PROCESS.to_dict(), "scale": "wide"}}},
-            "downlink",
-            "capacity.scale",
-        ),
-        (
-            {**FIT, "delay": {"process": {**PROCESS.to_dict(), "slow_s": 0}}},
-            "downlink",
-            "delay.process.slow_s",
-        ),
+        ({**FIT, "downlink": {"capacity": {**PROCESS.to_dict(), "scale": "wide"}}}, "capacity.scale"),
+        ({**FIT, "delay": {"process": {**PROCESS.to_dict(), "slow_s": 0}}}, "delay.process.slow_s"),
     ],
 )
-def test_a_fit_that_is_no_prior_is_refused(tmp_path: Path, fit: object, direction: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read_fit(write(tmp_path, fit), direction)
+def test_a_fit_that_is_not_sound_is_refused(tmp_path: Path, fit: object, message: str) -> None:
+    with pytest.raises(InputError, match=rf"some\.fit\.json.*{message}"):
+        read(tmp_path, fit)
+
+
+def test_an_absent_fit_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"there is no fit .*nothing; allowed: a file .*starlink"):
+        fit_files.read(tmp_path / "nothing")

@@ -6,6 +6,7 @@ mod build;
 mod drive;
 #[cfg(all(feature = "real-time", target_os = "linux"))]
 mod emulate;
+mod fit;
 mod forecast;
 mod hypatia;
 mod kinds;
@@ -48,6 +49,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::summary_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::read_toml, module)?)?;
+    module.add_function(wrap_pyfunction!(fit::shipped_fits, module)?)?;
+    module.add_function(wrap_pyfunction!(fit::read_fit, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kind_schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::refused, module)?)?;

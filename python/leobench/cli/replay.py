@@ -36,7 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", type=options.path, required=True, help="folder for the results"
     )
     parser.add_argument(
-        "--fit", metavar="FILE", type=options.path, help="fit whose capacity and delay are the prior"
+        "--fit",
+        metavar="FIT",
+        type=options.path,
+        help="fit whose capacity and delay are the prior: a file, or the name of one that ships",
     )
     parser.add_argument(
         "--direction",

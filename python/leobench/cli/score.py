@@ -27,7 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "forecast",
         metavar="FIT|SERIES",
         type=options.path,
-        help="a fit (`leobench fit`), or a recording of round trips or rates, such as another emulator's",
+        help="a fit (a file by `leobench fit`, or the name of one that ships), or a recording of round trips "
+        "or rates, such as another emulator's",
     )
     parser.add_argument(
         "--data",
@@ -64,12 +65,12 @@ def main(args: argparse.Namespace) -> int:
     from leobench import folder
     from leobench.campaign import Status
     from leobench.errors import InputError
-    from leobench.fitting import score_files, score_flows
+    from leobench.fitting import fit_files, score_files, score_flows
     from leobench.fitting.score import score_fit
 
     file = args.forecast
-    fit = score_files.read_fit(file)
-    if fit is None and args.into:
+    fit = fit_files.read(file) if fit_files.is_fit(file) else None
+    if args.into and (fit is None or fit_files.is_shipped(file)):
         raise InputError(f"--into: {file} is not a fit; allowed: a file that `leobench fit` has written")
     if fit is None and args.flows:
         raise InputError(f"--flows: {file} is not a fit; allowed: a file that `leobench fit` has written")
@@ -86,7 +87,7 @@ def main(args: argparse.Namespace) -> int:
     if args.out is not None:
         score_files.write(args.out, file.name, score, force=args.force)
     if fit is not None and args.into:
-        score_files.write_into(file, fit, score)
+        fit_files.write_score(file, score.as_json())
     if args.json:
         terminal.print_json(score.as_json())
     else:

@@ -1,57 +1,16 @@
-"""Files of scores: a folder with tables and figures, and the fit that a score is written into."""
+"""Files of scores: a folder with tables and figures."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
-
-from leobench.errors import InputError, cut
-from leobench.files import read_text, write_text
-from leobench.fitting.fit import FORMAT
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from leobench.fitting.score import Score
 
-# The keys of a fit, as `crates/link/src/channel/starlink/fit.rs` reads them.
-_KEYS = (
-    "format", "version", "name", "about", "slots", "delay", "downlink", "uplink", "outages", "interruptions",
-    "uncertainty", "score",
-)  # fmt: skip
 _JSON, _PAGE = "score.json", "score.md"
-
-
-def read_fit(file: Path) -> dict[str, Any] | None:
-    """The content of a fit; None if the file is not one.
-
-    Raises:
-        InputError: If the file cannot be read, or is a fit with an unknown key.
-    """
-    if file.suffix != ".json":
-        return None
-    try:
-        content = json.loads(read_text(file))
-    except ValueError:
-        return None
-    if not isinstance(content, dict) or "format" not in content:
-        return None
-    if content["format"] != FORMAT:
-        raise InputError(f"{file}: format = {cut(str(content['format']))}: is no fit; allowed: {FORMAT}")
-    unknown = next((key for key in content if key not in _KEYS), None)
-    if unknown is not None:
-        raise InputError(f"{file}: {cut(unknown)}: unknown key; allowed: {', '.join(_KEYS)}")
-    return content
-
-
-def write_into(file: Path, fit: Mapping[str, Any], score: Score) -> None:
-    """Writes a score into the file of its fit.
-
-    Raises:
-        InputError: If the file cannot be written.
-    """
-    write_text(file, json.dumps({**fit, "score": score.as_json()}, indent=2) + "\n")
 
 
 def write(out: Path, name: str, score: Score, *, force: bool) -> None:

@@ -61,12 +61,13 @@ def replay(  # noqa: PLR0913 (every option, by name)
         RunError: If a run fails.
     """
     from leobench import folder
+    from leobench.fitting import fit_files
     from leobench.fitting.replay import outcome, posterior, prior, recordings, runs, world
 
     if positive("--draws", draws) > _MOST_DRAWS:
         raise InputError(f"--draws = {draws}: are too many; allowed: up to {_MOST_DRAWS}")
     outcome.refuse_existing(out, force=force)
-    found = None if fit is None else prior.read_fit(fit, direction)
+    found = None if fit is None else prior.of_fit(fit_files.read(fit), direction)
     transfer = recordings.read(recording, flow)
     beside = None if light is None else recordings.read_light(light, transfer)
     path = posterior.infer(transfer, found, beside, draws, seed, queue)

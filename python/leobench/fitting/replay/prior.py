@@ -6,20 +6,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leobench.errors import InputError, cut
-from leobench.fitting.fit import FORMAT
+from leobench.errors import InputError
 from leobench.fitting.series import PHASE_S, SLOT_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from leobench.fitting.series import Floats
 
@@ -135,68 +132,34 @@ class Fit:
     delay: Process | None
 
 
-def read_fit(file: Path, direction: str = "downlink") -> Fit:
-    """The processes of a fit file.
+def of_fit(content: Mapping[str, Any], direction: str = "downlink") -> Fit:
+    """The processes of a fit.
+
+    Args:
+        content: As `fit_files.read` returns it.
+        direction: The direction of the transfer.
 
     Raises:
-        InputError: If it is none, or has no capacity in this direction.
+        InputError: If it has no capacity in this direction.
     """
-    from leobench.files import read_text
-
-    try:
-        table = json.loads(read_text(file))
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror}; allowed: a fit") from None
-    except ValueError as error:
-        raise InputError(f"{file}: is not JSON: {error}") from None
-    if not isinstance(table, dict) or table.get("format") != FORMAT:
-        raise InputError(f'{file}: is not a fit; allowed: JSON with `"format": "{FORMAT}"`')
-    slots = _table(table.get("slots") or {}, file, "slots")
-    half = _table(table.get(direction) or {}, file, direction)
-    if half.get("capacity") is None:
+    capacity = (content.get(direction) or {}).get("capacity")
+    if capacity is None:
         raise InputError(
-            f"{file}: has no capacity of the {direction}, which a replay needs; "
+            f"the fit {content['name']} has no capacity of the {direction}, which a replay needs; "
             "allowed: a fit to a saturated link, or no --fit"
         )
-    capacity = _process(half["capacity"], slots, file, f"{direction}.capacity")
-    delay = _table(table.get("delay") or {}, file, "delay").get("process")
-    return Fit(capacity, None if delay is None else _process(delay, slots, file, "delay.process"))
+    delay = (content.get("delay") or {}).get("process")
+    slots = content["slots"]
+    return Fit(_process(capacity, slots), None if delay is None else _process(delay, slots))
 
 
-def _table(value: object, file: Path, place: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(f"{file}: `{place}` is {cut(repr(value))}; allowed: a table")
-    return value
-
-
-def _process(value: object, slots: Mapping[str, Any], file: Path, place: str) -> Process:
-    table = _table(value, file, place)
-
-    def number(key: str, default: float | None = None, held: Mapping[str, Any] = table) -> float:
-        found = held.get(key, default)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-            raise InputError(f"{file}: `{place}.{key}` is {cut(repr(found))}; allowed: a finite number")
-        return float(found)
-
-    shares = _table(table.get("shares"), file, f"{place}.shares")
-    parts = [number(part, 0.0, shares) for part in PARTS]
-    if min(parts) < 0 or abs(sum(parts) - 1.0) > 1e-3:
-        raise InputError(f"{file}: `{place}.shares` are {parts}; allowed: from 0, with the sum 1")
-    made = Process(
-        floor=number("floor"),
-        location=number("location"),
-        scale=number("scale"),
-        shares=(parts[0], parts[1], parts[2], parts[3]),
-        skewness=number("skewness", 0.0),
-        tail=number("tail", 1.0),
-        drift_s=number("drift_s", 600.0),
-        slot_correlation=number("slot_correlation", 0.0),
-        slow_s=number("slow_s", 2.0),
-        fast_s=None if table.get("fast_s") is None else number("fast_s"),
-        every_s=number("every_s", SLOT_S, slots),
-        phase_s=number("phase_s", PHASE_S, slots),
+def _process(parameters: Mapping[str, Any], slots: Mapping[str, float]) -> Process:
+    names = ("floor", "location", "scale", "skewness", "tail", "drift_s", "slot_correlation", "slow_s")
+    drift, slot, slow, fast = (parameters["shares"][part] for part in PARTS)
+    return Process(
+        shares=(drift, slot, slow, fast),
+        fast_s=parameters.get("fast_s"),
+        every_s=slots["every_s"],
+        phase_s=slots["phase_s"],
+        **{name: parameters[name] for name in names},
     )
-    for key in ("scale", "tail", "drift_s", "slow_s", "every_s"):
-        if not getattr(made, key) > 0:
-            raise InputError(f"{file}: `{place}.{key}` is {getattr(made, key):g}; allowed: above 0")
-    return made

@@ -3,11 +3,14 @@
 use std::io::Read;
 
 use leobench_base::files::open_regular;
-use leobench_base::spec::{At, Fault, Range, Spec, SpecError, Table, Value, quoted, sentence};
+use leobench_base::spec::{
+    At, Fault, Range, Spec, SpecError, Table, UpTo, Value, quoted, sentence,
+};
 
 use super::super::ChannelContext;
 use super::super::files::unreadable;
 use super::outages::OutageSpec;
+use super::quantity::MOST_MBPS;
 use crate::process::ProcessSpec;
 
 /// The fits that come with leobench, by name.
@@ -149,12 +152,39 @@ fn check(fit: &FitSpec) -> Result<(), Fault> {
             "at least one of `delay`, `downlink`, `uplink`, `outages` and `interruptions`";
         return Err(Fault::new("", "has no part of a link", allowed));
     }
+    check_medians(fit)?;
     let every = fit.slots.every_s;
     for (name, spec) in fit.silences() {
         if spec.latest_s() > every {
             let problem = "ends after the slot, if it begins at `after_s`";
             let allowed = format!("at most {}", (every - spec.after_s).max(0.0));
             return Err(Fault::new(format!("{name}.within_s"), problem, allowed));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses processes whose median no link has.
+fn check_medians(fit: &FitSpec) -> Result<(), Fault> {
+    let capacity = |part: &'static str, direction: &DirectionPart| {
+        let median = direction.capacity.as_ref().map(|process| process.warp(0.0));
+        (format!("{part}.capacity"), median, MOST_MBPS, "Mbit/s")
+    };
+    let delay = fit.delay.as_ref().map(|part| part.process.warp(0.0));
+    let most_ms = UpTo::DELAY.0.as_millis_f64();
+    let parts = [
+        ("delay.process".to_owned(), delay, most_ms, "ms"),
+        capacity("downlink", &fit.downlink),
+        capacity("uplink", &fit.uplink),
+    ];
+    for (place, median, most, unit) in parts {
+        if median.is_some_and(|median| median > most) {
+            let problem = format!("has a median above {most} {unit}");
+            return Err(Fault::new(
+                format!("{place}.location"),
+                problem,
+                "the logarithm of a median",
+            ));
         }
     }
     Ok(())

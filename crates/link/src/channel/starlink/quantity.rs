@@ -6,7 +6,7 @@ use leobench_base::{BitRate, RngTree, SimDuration, SimRng};
 use crate::process::{Elapsed, ProcessSpec, Walk};
 
 /// The largest capacity, in Mbit/s, where a process has no bound.
-const MOST_MBPS: f64 = 1e6;
+pub(super) const MOST_MBPS: f64 = 1e6;
 
 /// Half of a round-trip time in milliseconds.
 pub(super) fn one_way(round_ms: f64) -> SimDuration {

@@ -432,6 +432,11 @@ fn bad_fits_are_refused_by_place() {
             "uplink.capacity.shares",
         ),
         ("key", r#""downlnk": {}"#, "downlnk"),
+        (
+            "median",
+            r#""uplink": {"capacity": {"location": 80, "scale": 1, "shares": {"fast": 1}}}"#,
+            "uplink.capacity.location = 80: has a median above 1000000 Mbit/s",
+        ),
         ("none", r#""about": {"place": "x"}"#, "has no part of a link"),
         (
             "short",
