@@ -143,7 +143,7 @@ def _scenario(
     if name == templates.STARLINK:
         at = args.at or (_DISH_PLACE if args.dish else None)
         fitted = at is None
-        text = templates.scenario_fitted() if at is None else templates.scenario_at(templates.place(at), name)
+        text = templates.FITTED_TEXT if at is None else templates.scenario_at(templates.place(at), name)
         note = templates.FITTED if fitted else None
         return load_text(text, name, overrides, flows="unused"), Path(), note
     file = Path(args.scenario) if name is None else templates.located(templates.find(name).place)

@@ -7,10 +7,11 @@ copies of their files in the same place, so both look them up alike.
 from leobench.templates.catalogue import STARLINK, Template, catalogue, find, located
 from leobench.templates.copies import Copies, copies, target
 from leobench.templates.places import Place, city, place
-from leobench.templates.starlink import FITTED, scenario_at, scenario_fitted
+from leobench.templates.starlink import FITTED, FITTED_TEXT, scenario_at
 
 __all__ = [
     "FITTED",
+    "FITTED_TEXT",
     "STARLINK",
     "Copies",
     "Place",
@@ -22,6 +23,5 @@ __all__ = [
     "located",
     "place",
     "scenario_at",
-    "scenario_fitted",
     "target",
 ]

@@ -16,14 +16,13 @@ _GATEWAYS = 6
 # Fibre takes detours of half the way, and light in it travels at two thirds of its speed in vacuum.
 _DETOUR, _FIBRE_KM_PER_MS = 1.5, 200.0
 
-# The fit of the scenario without a place, and what it stands for.
+# The fit of the scenario without a place, what it stands for, and the text of the scenario.
 FIT = "starlink"
 FITTED = (
     f"Starlink by the fit {FIT}: delay of a gateway in Seattle (2023), capacity and outages of a dish around "
     "Osnabrueck, Germany (2024), the largest losses that TCP allows; no satellites or handovers"
 )
-
-_FITTED_TEXT = f"""\
+FITTED_TEXT = f"""\
 name = "{FIT}"
 description = "{FITTED}"
 duration = "10 min"
@@ -109,11 +108,6 @@ def ground(place: Place) -> Ground:
     near = [gateway for gateway in gateways if place.distance_km(gateway) <= _FARTHEST_KM]
     pop = min(ground_stations("pop"), key=place.distance_km)
     return Ground(tuple((near or gateways)[:_GATEWAYS]), pop, over_lasers=not near)
-
-
-def scenario_fitted() -> str:
-    """The text of a scenario with a terminal as it was measured, without a place."""
-    return _FITTED_TEXT
 
 
 def scenario_at(place: Place, name: str = "") -> str:
