@@ -48,9 +48,20 @@ def test_the_shifts_leave_the_whole_recording_as_it_is() -> None:
     assert 0.25 * found.parameters["driving"] + 0.75 * found.parameters["parked"] == pytest.approx(0.0)
 
 
+def seldom(told: Series) -> Series:
+    """A recording whose speed is known in its first slot only."""
+    assert told.speed_kmh is not None
+    speeds = np.where(np.arange(len(told.times)) < 15, told.speed_kmh, np.nan)
+    return Series(told.name, told.unit, told.times, told.values, told.quantity, told.load, speeds)
+
+
 @pytest.mark.parametrize(
     ("told", "reason"),
-    [(recording(1, 0.0), "do not differ clearly"), (recording(1, apart=True), "on the same days")],
+    [
+        (recording(1, 0.0), "do not differ clearly"),
+        (recording(1, apart=True), "on the same days"),
+        (seldom(recording(1)), "on the same days"),
+    ],
 )
 def test_what_a_recording_does_not_tell_is_left_out(told: Series, reason: str) -> None:
     found = motion.shifts(told, 0.0)

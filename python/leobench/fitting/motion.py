@@ -2,7 +2,7 @@
 
 A slot counts as one of both by its mean speed. Medians of slots are compared within days, as a car may be
 parked on one day and driving on another. Intervals come from a bootstrap over blocks of slots in a row
-(Künsch 1989, "The jackknife and the bootstrap for general stationary observations").
+(`blocks`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from leobench.fitting import blocks
 from leobench.fitting.losses import Found
 from leobench.fitting.statistics import Slots
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from leobench.fitting.series import Floats, Series
 
 PARKED, DRIVING = "parked", "driving"
@@ -37,6 +36,9 @@ def shifts(series: Series, floor: float) -> Found | None:
         return None
     chosen = series.present & ~np.isnan(series.speed_kmh) & (series.values > floor)
     known, speeds = series.where(chosen), series.speed_kmh[chosen]
+    few = _none(series, f"there are not {_FEWEST} slots of both, parked and driving, on the same days")
+    if len(np.unique(known.slots)) < 2 * _FEWEST:
+        return few
     slots = Slots.of(known)
     pairs = list(zip(slots.first, slots.last, strict=True))
     levels = np.array([np.log(np.median(known.values[a:b]) - floor) for a, b in pairs])
@@ -45,10 +47,14 @@ def shifts(series: Series, floor: float) -> Found | None:
     strata = [(levels[(days == day) & ~driving], levels[(days == day) & driving]) for day in np.unique(days)]
     strata = [each for each in strata if min(map(len, each)) >= _FEWEST_A_DAY]
     if not strata or min(sum(len(each[side]) for each in strata) for side in (0, 1)) < _FEWEST:
-        return _none(series, f"there are not {_FEWEST} slots of both, parked and driving, on the same days")
+        return few
     rng = np.random.default_rng(1)
+
+    def drawn_from(values: Floats) -> Floats:
+        return values[blocks.resampled(len(values), _BLOCK, rng)]
+
     drawn = np.array(
-        [_difference([(_resampled(a, rng), _resampled(b, rng)) for a, b in strata]) for _ in range(_DRAWS)]
+        [_difference([(drawn_from(a), drawn_from(b)) for a, b in strata]) for _ in range(_DRAWS)]
     )
     low, high = np.quantile(drawn, [0.05, 0.95])
     if low < 0 < high:
@@ -72,12 +78,3 @@ def _difference(strata: list[tuple[Floats, Floats]]) -> float:
     each = [float(np.median(driving) - np.median(parked)) for parked, driving in strata]
     weights = [1 / (1 / len(parked) + 1 / len(driving)) for parked, driving in strata]
     return float(np.average(each, weights=weights))
-
-
-def _resampled(values: Floats, rng: np.random.Generator) -> Floats:
-    """As many values in blocks from random places, around the end."""
-    count = len(values)
-    starts: NDArray[np.int64] = rng.integers(0, count, -(-count // _BLOCK))
-    index = (starts[:, None] + np.arange(_BLOCK)).ravel()[:count] % count
-    found: Floats = values[index]
-    return found

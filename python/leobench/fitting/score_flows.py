@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leobench.errors import InputError
-from leobench.fitting import losses
+from leobench.fitting import blocks, losses
 from leobench.fitting.series import PHASE_S, SLOT_S
 
 if TYPE_CHECKING:
@@ -372,10 +372,8 @@ def _ratios(
     rng = np.random.default_rng(1)
 
     def drawn(flows: Sequence[Floats]) -> tuple[float, float]:
-        blocks = -(-len(flows) // _BLOCK)
-        starts = rng.integers(0, len(flows), blocks)
-        index = (starts[:, None] + np.arange(_BLOCK)).ravel()[: len(flows)] % len(flows)
-        return _middle(np.concatenate([flows[at] for at in index]))
+        chosen = blocks.resampled(len(flows), _BLOCK, rng)
+        return _middle(np.concatenate([flows[at] for at in chosen]))
 
     each = np.array([np.divide(drawn(ours), drawn(theirs)) for _ in range(_RESAMPLES)])
     ends = np.quantile(each, [0.025, 0.975], axis=0)
