@@ -194,10 +194,15 @@ def combined(delay: dict[str, Any], lossy: dict[str, Any], capacity: dict[str, A
 
 
 def write(document: dict[str, Any]) -> None:
-    """Writes a fit where those that ship are."""
+    """Writes a fit where those that ship are; it keeps the score of the one there if it is the same fit."""
     FITS.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    (FITS / f"{document['name']}.json").write_text(text, encoding="utf-8")
+    file = FITS / f"{document['name']}.json"
+    if file.exists() and "score" not in document:
+        before = json.loads(file.read_text(encoding="utf-8"))
+        score = before.pop("score", None)
+        if score is not None and before == document:
+            document = {**document, "score": score}
+    file.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def main() -> None:

@@ -70,3 +70,15 @@ def test_scores_are_written_into_the_fits_that_ship(tmp_path: Path, monkeypatch:
     }
     (tmp_path / "scored.json").write_text(json.dumps(scenario), encoding="utf-8")
     load(tmp_path / "scored.json", 1, [])
+
+
+def test_a_refit_keeps_the_score_of_the_same_fit_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starlink_fits, "FITS", tmp_path)
+    fit = {"name": "some", "outages": {"rate_per_s": 0.1}}
+    starlink_fits.write({**fit, "score": {"held_out": []}})
+    starlink_fits.write(fit)
+    assert "score" in json.loads((tmp_path / "some.json").read_text("utf-8"))
+    starlink_fits.write({**fit, "outages": {"rate_per_s": 0.2}})
+    assert "score" not in json.loads((tmp_path / "some.json").read_text("utf-8"))
