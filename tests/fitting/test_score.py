@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from leobench._core import Process
 from leobench.fitting import losses, score
 from leobench.fitting.baselines import BASELINES, Known
 from leobench.fitting.series import PHASE_S, SLOT_S, Series
-from leobench.fitting.statistics import Dependence, Slots
+from leobench.fitting.statistics import Dependence, Slots, autocorrelations
 
 PROCESS = {
     "floor": 20.0,
@@ -203,6 +205,23 @@ def rates(seed: int, slots: int = 200, every_s: float = 0.5) -> Series:
         values[(times - BEGIN >= at) & (times - BEGIN < at + length)] = 0.0
         at += length + 20.0 + rng.exponential(30.0)
     return Series(f"rates-{seed}", "Mbit/s", times, values, "downlink", "saturated")
+
+
+def test_ten_years_between_two_recordings_cost_nothing() -> None:
+    """Memory grows with the samples: means of all seconds of ten years would be gigabytes."""
+    one = drawn(1, slots=40)
+    gap = 10 * 365 * 86_400 - 10 * 365 * 86_400 % SLOT_S
+    late = np.where(np.arange(len(one.times)) < len(one.times) // 2, 0.0, gap)
+    apart = replace(one, times=one.times + late)
+    tracemalloc.start()
+    found = autocorrelations(apart, (1, 15))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 1e6
+    halves = [one.values[late == at].reshape(-1, 2).mean(axis=1) for at in (0, gap)]
+    for lag, value in found.items():
+        pairs = np.concatenate([np.stack([half[:-lag], half[lag:]]) for half in halves], axis=1)
+        assert value == pytest.approx(np.corrcoef(pairs)[0, 1])
 
 
 def test_seconds_and_outages_of_a_capacity_are_scored() -> None:

@@ -14,7 +14,11 @@ from leobench.fitting.series import SLOT_S, slots_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from leobench.fitting.series import Floats, Series
+
+    Seconds = NDArray[np.int64]
 
 # Lags of the autocorrelation of means over a second, in seconds.
 LAGS_S = (1, 5, 15, 30)
@@ -166,23 +170,21 @@ class Dependence:
 
 def autocorrelations(series: Series, lags_s: Sequence[int]) -> dict[int, float]:
     """The autocorrelation of means over a second, by its lag in seconds; NaN if the series is too short."""
-    seconds = _by_second(series.times[series.present], series.values[series.present])
-    return {lag: _autocorrelation(seconds, lag) for lag in lags_s}
+    seconds, means = _by_second(series.times[series.present], series.values[series.present])
+    return {lag: _autocorrelation(seconds, means, lag) for lag in lags_s}
 
 
-def _by_second(times: Floats, values: Floats) -> Floats:
-    """Means over whole seconds, NaN where there is no value."""
+def _by_second(times: Floats, values: Floats) -> tuple[Seconds, Floats]:
+    """The seconds that have values, counted from the first, and their means. Gaps cost nothing."""
     second = np.floor(times - np.floor(times[0])).astype(np.int64)
-    counts = np.bincount(second)
-    sums = np.bincount(second, values)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    seconds, index = np.unique(second, return_inverse=True)
+    return seconds, np.bincount(index, values) / np.bincount(index)
 
 
-def _autocorrelation(values: Floats, lag: int) -> float:
-    if len(values) <= lag:
+def _autocorrelation(seconds: Seconds, means: Floats, lag: int) -> float:
+    """The correlation of the means of seconds that are `lag` apart."""
+    before = np.flatnonzero(np.isin(seconds + lag, seconds, assume_unique=True))
+    if len(before) < LAGS_S[-1]:
         return math.nan
-    before, after = values[:-lag], values[lag:]
-    both = ~np.isnan(before) & ~np.isnan(after)
-    if both.sum() < LAGS_S[-1]:
-        return math.nan
-    return float(np.corrcoef(before[both], after[both])[0, 1])
+    after = np.searchsorted(seconds, seconds[before] + lag)
+    return float(np.corrcoef(means[before], means[after])[0, 1])
