@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from leobench import recording
+from leobench import cli, recording
 from leobench.errors import InputError
 from leobench.fitting import quick, readers, series
 from leobench.recording.source import Source
@@ -170,6 +170,77 @@ def test_a_clock_that_is_set_is_told_by_the_numbers(tmp_path: Path, form: str) -
         readers.read(write(tmp_path, jumping(form, 7.0)))
     with pytest.raises(InputError, match=r"the clock goes back by 6\.8 s.*between probes 149 and 150"):
         readers.read(write(tmp_path, jumping(form, -7.0)))
+
+
+def together(form: str) -> str:
+    """Four samples of each second that have its time."""
+    at = np.floor(START + 0.25 * np.arange(400.0))
+    if form == "rates":
+        return "\n".join(["time_s,downlink_mbps", *(f"{time:.0f},{80 + time % 7}" for time in at.tolist())])
+    rtt = 30 + np.arange(400.0) * 7 % 13 / 10
+    if form == "csv":
+        rows = [f"{time:.0f},{rtt_ms:.1f}" for time, rtt_ms in zip(at.tolist(), rtt.tolist(), strict=True)]
+        return "\n".join(["unix_s,rtt_ms", *rows])
+    digits = 6 if form == "ping" else 0
+    lines = [
+        f"[{time:.{digits}f}] 64 bytes from 192.0.2.1: icmp_seq={number} ttl=52 time={rtt_ms:.1f} ms"
+        for number, (time, rtt_ms) in enumerate(zip(at.tolist(), rtt.tolist(), strict=True))
+    ]
+    return "\n".join(["PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.", *lines])
+
+
+@pytest.mark.parametrize("form", ["rates", "csv", "ping", "ping of whole seconds"])
+def test_times_that_samples_share_are_refused_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    file = write(tmp_path, together(form))
+    told = []
+    for words in (
+        ["fit", str(file), "--out", str(tmp_path / "fit")],
+        ["score", str(file), "--data", str(file)],
+    ):
+        assert cli.main(words) == 2
+        told.append(capsys.readouterr().err)
+    assert told[0] == told[1]
+    expected = (
+        f"{file}: 300 of 400 samples have the time of the one before, the first at 2023-11-14 22:13:20 UTC; "
+        "allowed: times that ascend; were they rounded to 1 s, or are rows there twice?\n"
+    )
+    assert expected in told[0]
+
+
+def test_a_row_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    rows = [f"{second}.5,{80 + second}" for second in (0, 1, 2, 2, 3)]
+    with pytest.raises(
+        InputError, match=r"1 of 5 samples have the time of the one before, the first at 2\.500 s"
+    ):
+        readers.read(write(tmp_path, "\n".join(["time_s,downlink_mbps", *rows])))
+
+
+def test_answers_that_come_together_after_an_outage_are_read(tmp_path: Path) -> None:
+    sent = START + 0.02 * np.arange(400.0)
+    came = np.where((np.arange(400) > 200) & (np.arange(400) < 210), START + 4.25, sent + 0.03)
+    rows = [
+        f"{time:.6f},{number},{1e3 * (time - begun):.3f}"
+        for number, (begun, time) in enumerate(zip(sent.tolist(), came.tolist(), strict=True))
+    ]
+    (found,) = readers.read(write(tmp_path, "\n".join(["unix_s,sequence,rtt_ms", *rows])))
+    assert len(found.times) == 400
+
+
+@pytest.mark.parametrize("column", ["downlink_mbps", "rtt_ms"])
+def test_a_month_without_a_sample_is_a_jump_of_the_clock(tmp_path: Path, column: str) -> None:
+    def text(days: float) -> str:
+        at = START + np.arange(100.0) + np.where(np.arange(100) < 50, 0.0, days * 86_400)
+        return "\n".join([f"time_s,{column}", *(f"{time:.3f},{80 + time % 7}" for time in at.tolist())])
+
+    (found,) = readers.read(write(tmp_path, text(20)))
+    assert len(found.times) == 100
+    message = (
+        r"jumps ahead by 300 days after 2023-11-14 22:14:0\d UTC; allowed: up to 30 days between two samples"
+    )
+    with pytest.raises(InputError, match=message):
+        readers.read(write(tmp_path, text(300)))
 
 
 def test_probes_that_are_missing_in_a_row_are_no_jump(tmp_path: Path) -> None:

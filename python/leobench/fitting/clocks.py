@@ -1,14 +1,15 @@
-"""Jumps of the clock of a recording, found by the numbers of its probes.
+"""Clocks of recordings that cannot be right: jumps, and times that several samples share.
 
 A program sends its probes at a steady pace. Where no number is missing between two answers, but the clock
 went on by much more than one interval, the clock was set, or the program stood still. The slots after it, or
-those before it, are not where the times say.
+those before it, are not where the times say. A month without a sample is such a jump, too. Where samples
+share a time, times were rounded or rows are there twice: what changes within a slot has no time then.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 _JUMP_S = 2.0
 # Seconds by which times that are rounded may go back.
 ROUNDING_S = 0.5
+# Days between two samples of one file, and the share of answers that may have come together.
+_MOST_DAYS, _TOGETHER = 30.0, 0.1
+_DAY_S = 86_400.0
+# Seconds below which two times are the same: sums of UNIX seconds have no more digits.
+_SAME_S = 1e-5
+# A clock that counts from the start of a recording has not reached the year 1973.
+ABSOLUTE_S = 1e8
 _ALLOWED = "allowed: a clock that nobody sets while it records; give the parts before and after as two files"
 
 
@@ -52,6 +60,66 @@ def check(name: str, sent: Floats, numbers: Floats) -> None:
         )
 
 
+def check_times(name: str, times: Floats) -> None:
+    """Refuses a recording with two samples at a time, or a month without any.
+
+    Args:
+        name: The recording, in messages.
+        times: When each sample was taken, in seconds; ascending.
+
+    Raises:
+        InputError: At the first time that comes again, or at the largest gap.
+    """
+    if len(times) < 2:
+        return
+    steps = np.diff(times)
+    if steps.min() == 0:
+        _refuse_shared(name, times)
+    longest = int(np.argmax(steps))
+    if steps[longest] > _MOST_DAYS * _DAY_S:
+        raise InputError(
+            f"{name}: the clock jumps ahead by {steps[longest] / _DAY_S:,.0f} days after "
+            f"{_date(times[longest])}; allowed: up to {_MOST_DAYS:g} days between two samples of a file; "
+            "give the parts before and after as two files, or set their times right"
+        )
+
+
+def check_answers(name: str, came: Floats) -> None:
+    """Refuses a recording of probes whose times are rounded: many answers came at the same time.
+
+    After an outage, a few answers come together.
+
+    Args:
+        name: The recording, in messages.
+        came: When each answer came, in seconds.
+
+    Raises:
+        InputError: At the first time that comes again, if many do.
+    """
+    times = np.sort(came)
+    if (np.diff(times) < _SAME_S).sum() > _TOGETHER * len(times):
+        _refuse_shared(name, times)
+
+
+def _refuse_shared(name: str, times: Floats) -> NoReturn:
+    """Refuses ascending times of which some are the same."""
+    steps = np.diff(times)
+    same = steps < _SAME_S
+    first, count = float(times[int(np.argmax(same))]), int(same.sum())
+    unit = f" to {float(steps[~same].min()):.2g} s" if not same.all() else ""
+    raise InputError(
+        f"{name}: {count:,} of {len(times):,} samples have the time of the one before, the first at "
+        f"{_date(first)}; allowed: times that ascend; were they rounded{unit}, or are rows there twice?"
+    )
+
+
+def _date(seconds: float) -> str:
+    """A time, for readers."""
+    if seconds < ABSOLUTE_S:
+        return f"{seconds:.3f} s"
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
 def _between(sent: Floats, numbers: Floats, index: int) -> str:
-    at = datetime.fromtimestamp(float(sent[index]), UTC).strftime("%Y-%m-%d %H:%M:%S")
-    return f"after {at} UTC, between probes {numbers[index]:.0f} and {numbers[index + 1]:.0f}"
+    at = _date(float(sent[index]))
+    return f"after {at}, between probes {numbers[index]:.0f} and {numbers[index + 1]:.0f}"

@@ -106,6 +106,8 @@ def _transfer(source: Source, problem: str) -> InputError:
 
 
 def _round_trips(source: Source, sent: Floats, rtt: Floats, load: Load) -> Series:
+    answered = ~np.isnan(rtt)
+    clocks.check_answers(str(source.file), sent[answered] + rtt[answered] / 1e3)
     found = series.make(str(source.file), _when_sent(sent, rtt), rtt, "rtt", load)
     median = float(np.nanmedian(rtt))
     if median < _RTT_MS[0]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from leobench.errors import InputError, counted
-from leobench.fitting.clocks import ROUNDING_S
+from leobench.fitting import clocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 # Starlink assigns satellites anew at seconds 12, 27, 42 and 57 of each minute (Tanveer et al. 2023, "Making
 # Sense of Constellations", CoNEXT Companion).
 SLOT_S, PHASE_S = 15.0, 12.0
-
-# A clock that counts from the start of a recording has not reached the year 1973.
-_ABSOLUTE_S = 1e8
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,7 @@ class Series:
     @property
     def is_absolute(self) -> bool:
         """Whether the times are seconds since 1970, not since some start."""
-        return bool(self.times[0] >= _ABSOLUTE_S)
+        return bool(self.times[0] >= clocks.ABSOLUTE_S)
 
     def where(self, chosen: NDArray[np.bool_]) -> Series:
         """The samples that a mask selects."""
@@ -105,14 +102,15 @@ def make(
     """A series of a recording; times that were rounded are put in order.
 
     Raises:
-        InputError: If there are no values, or the clock goes back.
+        InputError: If there are no values, or the clock goes back, stands, or jumps ahead by a month.
     """
     if not len(times) or np.isnan(values).all():
         raise InputError(f"{name}: has no value of {quantity}; allowed: at least one")
     order = np.argsort(times, kind="stable")
-    if len(times) > 1 and np.diff(times).min() >= -ROUNDING_S:
+    if len(times) > 1 and np.diff(times).min() >= -clocks.ROUNDING_S:
         times, values = times[order], values[order]
         speed_kmh = None if speed_kmh is None else speed_kmh[order]
+        clocks.check_times(name, times)
     unit = "ms" if quantity == "rtt" else "Mbit/s"
     return Series(name, unit, times, values, quantity, load, speed_kmh)
 
