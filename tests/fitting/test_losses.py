@@ -119,6 +119,38 @@ def test_echoes_that_a_router_limits_are_no_loss_of_the_link() -> None:
     assert "a TCP transfer would bound it" in bounded.not_measured["downlink.loss"]
 
 
+def test_holes_of_one_length_are_named_and_hide_no_limit() -> None:
+    one = limited(12_000)
+    values = one.values.copy()
+    for begin in range(500, 12_000, 1_500):
+        values[begin : begin + 600] = np.nan
+    holed = series.make("pings", one.times, values, "rtt", "idle")
+    holes, limit = fit.fit([holed], "roof").warnings
+    assert holes == (
+        "the round trips have 8 holes of about 600 s, taken for outages: was the recorder off? "
+        "then give the parts between them as files"
+    )
+    assert "one in 33 so regularly that a router must limit them" in limit
+    # As files, they are no holes.
+    parts = [holed.between(START + at - 900, START + at) for at in range(500, 12_000, 1_500)]
+    (limit,) = fit.fit(parts, "roof").warnings
+    assert "one in 33" in limit
+
+
+def test_long_outages_of_different_lengths_are_outages() -> None:
+    rng = np.random.default_rng(5)
+    alike = 0
+    for _ in range(200):
+        lengths = np.exp(np.log(90.0) + 0.7 * rng.normal(size=20))
+        count = np.ones(20, dtype=np.int64)
+        found = losses.Runs(count, count, START + 1e3 * np.arange(20.0), lengths, 3)
+        alike += losses.holes(found) is not None
+    # By chance: most of the long ones of 20 within a tenth of each other.
+    assert alike <= 2
+    few = losses.Runs(count[:2], count[:2], START + np.arange(2.0), np.array([600.0, 600.0]), 3)
+    assert losses.holes(few) is None
+
+
 def test_a_transfer_overrules_echoes_that_lose_several_times_more() -> None:
     rng = np.random.default_rng(4)
     times = START + np.arange(4_000.0)

@@ -165,6 +165,7 @@ def _add_losses(parts: _Parts, joined: Mapping[Quantity, Series], transfers: Seq
     if "rtt" in joined:
         echoes = joined["rtt"]
         lost = losses.losses(echoes)
+        _warn_of_holes(parts, losses.holes(lost.outages))
         dark.append(losses.outages(echoes, lost.outages))
         idle_rtt_s = float(np.nanmedian(echoes.values)) / 1e3
         bounds = {each.direction: each.most_lost(idle_rtt_s) for each in transfers}
@@ -186,6 +187,16 @@ def _add_losses(parts: _Parts, joined: Mapping[Quantity, Series], transfers: Seq
         parts.add("outages", "outages", found.parameters, found.intervals, {})
     else:
         parts.not_measured |= dark[0].not_measured
+
+
+def _warn_of_holes(parts: _Parts, holes: tuple[int, float] | None) -> None:
+    """Names long outages that are alike."""
+    if holes is not None:
+        count, length_s = holes
+        parts.warnings.append(
+            f"the round trips have {count} holes of about {length_s:.0f} s, taken for outages: was the "
+            "recorder off? then give the parts between them as files"
+        )
 
 
 def _doubt(lost: Lost, limit: int | None, bounds: Mapping[Quantity, float]) -> str | None:

@@ -38,6 +38,9 @@ _NEAR_MEDIAN, _FEWEST_GAPS, _CHANCE = 0.5**0.5 - 0.5**1.5, 30, 1e-6
 # Changes of state in a recording that tell how often there are some.
 _FEWEST_CHANGES = 10.0
 _FEWEST_OUTAGES = 5
+# So many outages of a minute or more, most of all such, whose lengths differ by this share at most, may be no
+# outages: who records by a schedule leaves holes of one length.
+_FEWEST_HOLES, _LONG_S, _ALIKE = 3, 60.0, 0.05
 _WIDTH_90 = float(stats.norm.ppf(0.95))
 # Gain in the logarithm of the likelihood that a second state needs.
 _WORTH = 5.0
@@ -140,6 +143,19 @@ def outages(series: Series, found: Runs) -> Found:
     return Found(parameters, intervals, {})
 
 
+def holes(found: Runs) -> tuple[int, float] | None:
+    """The number of long outages that are alike, and their length in seconds; None if lengths differ."""
+    lengths = found.length[found.length >= _LONG_S]
+    if not len(lengths):
+        return None
+    alike = np.abs(lengths[:, None] - lengths) <= _ALIKE * lengths
+    most = int(np.argmax(alike.sum(axis=0)))
+    count = int(alike[:, most].sum())
+    if count < max(_FEWEST_HOLES, len(lengths) / 2):
+        return None
+    return count, float(np.median(lengths[alike[:, most]]))
+
+
 def _poisson(count: int, exposure: float) -> list[float]:
     """A rate with its interval of 90 % (Garwood 1936)."""
     low = stats.chi2.ppf(0.05, 2 * count) / 2 if count else 0.0
@@ -189,13 +205,19 @@ def losses(series: Series) -> Lost:
 
 def _without(series: Series, outage: Runs) -> Lost:
     """The states of slots and the interruptions, given the outages."""
-    kept = np.ones(len(series.times), dtype=np.bool_)
-    for first, count in zip(outage.first, outage.count, strict=True):
-        kept[first : first + count] = False
+    kept = _outside(series, outage)
     short = phases.interruptions(series, ~series.present & kept)
     if short is not None:
         kept &= ~short.window.holds(series.times)
     return Lost(_chain(series, kept), outage, short)
+
+
+def _outside(series: Series, outage: Runs) -> NDArray[np.bool_]:
+    """Whether each sample is in no outage."""
+    kept = np.ones(len(series.times), dtype=np.bool_)
+    for first, count in zip(outage.first, outage.count, strict=True):
+        kept[first : first + count] = False
+    return kept
 
 
 def _by_chance(series: Series, chain: dict[str, Any], fewest: int) -> float:
@@ -249,9 +271,11 @@ def limited_echoes(series: Series) -> int | None:
     """Of how many probes one is lost, if losses come so regularly that a limit of echoes must be their cause.
 
     Losses of a link are independent or gather; gaps between them are then as short as geometric ones, or more
-    often shorter or longer. A router that answers so many echoes a second makes them alike.
+    often shorter or longer. A router that answers so many echoes a second makes them alike. Probes in outages
+    do not count: thousands in a row would hide the others.
     """
-    gaps = np.diff(np.flatnonzero(~series.present))
+    kept = _outside(series, runs(series, _FEWEST_IN_ROW))
+    gaps = np.diff(np.flatnonzero(~series.present[kept]))
     if len(gaps) < _FEWEST_GAPS:
         return None
     median = float(np.median(gaps))
