@@ -34,7 +34,9 @@ def over_quic(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def replay(recording: Path, out: Path, *options: str) -> int:
-    return cli.main(["replay", str(recording), "--out", str(out), "--draws", "4", "--workers", "1", *options])
+    return cli.main(
+        ["replay", str(recording), "--out", str(out), "--draws", "19", "--workers", "1", *options]
+    )
 
 
 def test_a_transfer_is_replayed_and_changed(
@@ -54,9 +56,9 @@ def test_a_transfer_is_replayed_and_changed(
     assert found["set"] == {place: "newreno"}
     assert set(found["naive"]) == set(found["changed"])
 
-    draws = pl.read_csv(tmp_path / "out" / "draws.csv")
+    draws = pl.read_csv(tmp_path / "out" / "draws.csv", infer_schema_length=None)
     counts = dict(draws.filter(pl.col("metric") == "main.goodput_mbps").group_by("world").len().iter_rows())
-    assert counts == {"unchanged": 4, "changed": 4, "naive": 1}
+    assert counts == {"unchanged": 19, "changed": 19, "naive": 1}
     bands = pl.read_csv(tmp_path / "out" / "posterior.csv")
     early = bands.filter((pl.col("time_s") > 1.5) & (pl.col("time_s") < 3.5))
     assert early["capacity_mbps_p50"].median() == pytest.approx(12.0, rel=0.03)
@@ -102,15 +104,60 @@ def test_a_qlog_is_a_transfer(over_quic: Path) -> None:
     assert np.median(found.paths.capacity[:, 20:70]) == pytest.approx(20.0, rel=0.03)
 
 
+def pings(file: Path, since: float) -> Path:
+    """The output of `ping -D` every half a second for six seconds, each of 41 ms."""
+    answers = ((number, since - 1_000 + 0.5 * number, 41.0) for number in range(1, 12))
+    file.write_text(measurements.ping(*answers), encoding="utf-8")
+    return file
+
+
 def test_light_round_trips_are_aligned_by_their_clock(recording: Path, tmp_path: Path) -> None:
-    transfer = results.read(recording, None)
-    pings = tmp_path / "ping.txt"
-    pings.write_text(measurements.ping(*((n, 0.5 * n, 41.0) for n in range(1, 12))), encoding="utf-8")
-    times, rtt = recordings.read_light(pings, transfer)
-    assert times[0] == 0.0
-    assert set(rtt) == {0.041}
-    own, _ = recordings.read_light(recording, transfer)
-    assert own[-1] == pytest.approx(transfer.end_s)
+    virtual = results.read(recording, None)
+    file = tmp_path / "iperf3.json"
+    file.write_text(paths.iperf3(recording), encoding="utf-8")
+    dated = recordings.read(file)
+    for transfer, start in ((virtual, 0.0), (dated, 1_700_000_000.0)):
+        times, rtt = recordings.read_light(pings(tmp_path / "ping.txt", start + 4), transfer)
+        # Those after the end of the transfer met another path.
+        np.testing.assert_allclose(times, np.arange(4.5, transfer.end_s + 0.01, 0.5), atol=1e-5)
+        assert rtt == pytest.approx(0.041)
+    own, _ = recordings.read_light(recording, virtual)
+    assert own[-1] == pytest.approx(virtual.end_s)
+
+
+def test_light_round_trips_of_another_time_or_clock_are_refused(recording: Path, tmp_path: Path) -> None:
+    virtual = results.read(recording, None)
+    late = pings(tmp_path / "late.txt", 60)
+    with pytest.raises(InputError) as told:
+        recordings.read_light(late, virtual)
+    assert str(told.value) == (
+        f"--light {late}: was recorded at 60.500 s to 65.500 s, and {recording} at 0.000 s to 8.000 s; "
+        "allowed: two recordings of the same time"
+    )
+    dated = pings(tmp_path / "dated.txt", 1_700_000_000)
+    with pytest.raises(InputError) as told:
+        recordings.read_light(dated, virtual)
+    assert str(told.value) == (
+        f"--light {dated}: was recorded at 2023-11-14 22:13:20 UTC to 2023-11-14 22:13:25 UTC, and "
+        f"{recording} at 0.000 s to 8.000 s; allowed: two recordings by the same clock; "
+        f"that of {recording} counts from its own start"
+    )
+    seconds = tmp_path / "seconds.csv"
+    seconds.write_text("time_s,rtt_ms\n1,0.041\n2,0.042\n3,0.041\n", encoding="utf-8")
+    with pytest.raises(InputError, match="are they in seconds"):
+        recordings.read_light(seconds, virtual)
+    rates = tmp_path / "rates.csv"
+    rates.write_text("time_s,downlink_mbps\n1,41\n2,42\n3,41\n", encoding="utf-8")
+    with pytest.raises(InputError, match="has no round trips; allowed: pings, irtt or a result folder"):
+        recordings.read_light(rates, virtual)
+
+
+def test_wrong_changes_are_refused_before_a_path_is_inferred(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(posterior, "infer", None)
+    assert replay(recording, tmp_path / "out", "--set", "flows.main.transport.congestion=fast") == 2
+    assert f"replay of {recording}: flows.main.transport.congestion" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -120,6 +167,7 @@ def test_light_round_trips_are_aligned_by_their_clock(recording: Path, tmp_path:
         (["--set", "flows.other.transport=tcp"], "replay of"),
         (["--flow", "other"], "no such flow"),
         (["--draws", "0"], "not positive"),
+        (["--draws", "18"], "--draws = 18: are too few; allowed: from 19, whose least and greatest"),
         (["--draws", "2000"], "up to 1000"),
         (["--queue", "0"], "--queue"),
         (["--seed", "-1"], "--seed"),
@@ -131,7 +179,7 @@ def test_wrong_options_are_refused(
     recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
     out = tmp_path / "out"
-    words = ["replay", str(recording), "--draws", "4", "--workers", "1", "--out", str(out), *options]
+    words = ["replay", str(recording), "--draws", "19", "--workers", "1", "--out", str(out), *options]
     assert cli.main(words) == 2
     error = capsys.readouterr().err
     assert message in error

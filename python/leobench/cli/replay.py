@@ -51,13 +51,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--light",
         metavar="RECORDING",
         type=options.path,
-        help="round trips of a light flow at the same time, such as ping: they met no queue of this transfer",
+        help="round trips of a light flow at the same time, by the same clock, such as ping: they met no "
+        "queue of this transfer",
     )
     parser.add_argument(
         "--flow", metavar="NAME", type=options.text, help="flow of a result folder (default: the first)"
     )
     parser.add_argument(
-        "--draws", metavar="K", type=options.whole, default=50, help="paths to draw (default: 50)"
+        "--draws", metavar="K", type=options.whole, default=50, help="paths to draw (default: 50; from 19)"
     )
     parser.add_argument(
         "--queue", metavar="KB", type=options.number,

@@ -79,7 +79,7 @@ def check_times(name: str, times: Floats) -> None:
     if steps[longest] > _MOST_DAYS * _DAY_S:
         raise InputError(
             f"{name}: the clock jumps ahead by {steps[longest] / _DAY_S:,.0f} days after "
-            f"{_date(times[longest])}; allowed: up to {_MOST_DAYS:g} days between two samples of a file; "
+            f"{date(times[longest])}; allowed: up to {_MOST_DAYS:g} days between two samples of a file; "
             "give the parts before and after as two files, or set their times right"
         )
 
@@ -109,17 +109,17 @@ def _refuse_shared(name: str, times: Floats) -> NoReturn:
     unit = f" to {float(steps[~same].min()):.2g} s" if not same.all() else ""
     raise InputError(
         f"{name}: {count:,} of {len(times):,} samples have the time of the one before, the first at "
-        f"{_date(first)}; allowed: times that ascend; were they rounded{unit}, or are rows there twice?"
+        f"{date(first)}; allowed: times that ascend; were they rounded{unit}, or are rows there twice?"
     )
 
 
-def _date(seconds: float) -> str:
-    """A time, for readers."""
+def date(seconds: float) -> str:
+    """A time, for readers: a date, or seconds of a clock that counts from some start."""
     if seconds < ABSOLUTE_S:
         return f"{seconds:.3f} s"
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _between(sent: Floats, numbers: Floats, index: int) -> str:
-    at = _date(float(sent[index]))
+    at = date(float(sent[index]))
     return f"after {at}, between probes {numbers[index]:.0f} and {numbers[index + 1]:.0f}"

@@ -66,14 +66,20 @@ def replay(  # noqa: PLR0913 (every option, by name)
 
     if positive("--draws", draws) > _MOST_DRAWS:
         raise InputError(f"--draws = {draws}: are too many; allowed: up to {_MOST_DRAWS}")
+    if draws < outcome.FEWEST_DRAWS:
+        raise InputError(
+            f"--draws = {draws}: are too few; allowed: from {outcome.FEWEST_DRAWS}, whose least and greatest "
+            "are the ends of an interval of 90 %"
+        )
     outcome.refuse_existing(out, force=force)
     found = None if fit is None else prior.of_fit(fit_files.read(fit), direction)
     transfer = recordings.read(recording, flow)
+    posterior.check(transfer)
+    runs.check(transfer, changes)
     beside = None if light is None else recordings.read_light(light, transfer)
     path = posterior.infer(transfer, found, beside, draws, seed, queue)
     with folder.writing(out, force=force, ours=outcome.is_ours) as partial:
         file = world.write(path, partial)
-        runs.check(file, changes, transfer.name)
         chosen = runs.cases(draws, changed=bool(changes))
         done = outcome.Outcome(path, changes, runs.run(file, chosen, changes, workers, progress))
         outcome.write(done, partial)

@@ -24,6 +24,8 @@ NUMBERS, DRAWS, BANDS, FIGURE = "replay.json", "draws.csv", "posterior.csv", "re
 
 # Shares of the draws within an interval.
 LEVELS = (0.5, 0.8, 0.9)
+# Draws whose least and greatest are the ends of the widest of them.
+FEWEST_DRAWS = 19
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def interval(values: Sequence[float], count: int) -> Interval:
     """The median and the intervals of values, of which there could be `count`.
 
     The intervals are predictive: the r-th of n draws exceeds another draw with probability r / (n + 1)
-    (Hyndman and Fan 1996, type 6). Fewer than 19 draws span less than 90 %.
+    (Hyndman and Fan 1996, type 6). Fewer than `FEWEST_DRAWS` span less than 90 %.
     """
     found = np.array(values)
     ends = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from leobench.errors import InputError
+from leobench.fitting import clocks, readers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
 _CAPTURES = (".pcap", ".pcapng", ".cap")
 _QLOGS = (".qlog", ".sqlog")
-
-# UNIX seconds from which a clock is taken for one: 2001.
-_CLOCK = 1e9
 
 
 def read(file: Path, flow: str | None = None) -> Transfer:
@@ -47,33 +45,43 @@ def read(file: Path, flow: str | None = None) -> Transfer:
 
 
 def read_light(file: Path, transfer: Transfer) -> tuple[Floats, Floats]:
-    """The round trips of a light flow, by the clock of a transfer: times from its start, and seconds.
+    """The round trips of a light flow: times from the start of a transfer by the same clock, and seconds.
 
-    Recordings with UNIX times are aligned by them; otherwise both begin together.
+    The clock counts from 1970, or, in both recordings, from the start of one run.
 
     Raises:
-        InputError: If there are none, or none during the transfer.
+        InputError: If there are none, or none during the transfer, or they are in other units.
     """
-    from leobench import recording
     from leobench.fitting.replay import results
 
     if file.is_dir():
         other = results.read(file, None)
         times, rtt = other.start_s + other.times, other.rtt_s
     else:
-        probes = [each for each in recording.read(file, None).probes if each.rtt_s is not None]
-        times = np.array([each.at for each in probes])
-        rtt = np.array([each.rtt_s for each in probes], dtype=float)
+        trips = next((each for each in readers.read(file) if each.quantity == "rtt"), None)
+        if trips is None:
+            raise InputError(f"--light {file}: has no round trips; allowed: pings, irtt or a result folder")
+        times, rtt = trips.times, trips.values / 1e3
     known = np.isfinite(rtt)
-    times, rtt = times[known], rtt[known]
+    times, rtt = times[known] - transfer.start_s, rtt[known]
     if not len(times):
         raise InputError(f"--light {file}: has no round trips")
-    same_clock = file.is_dir() or (times[0] > _CLOCK and transfer.start_s > _CLOCK)
-    times = times - (transfer.start_s if same_clock else times[0])
     inside = (times >= 0) & (times <= transfer.end_s)
     if not inside.any():
-        raise InputError(
-            f"--light {file}: has no round trip during the transfer; it was recorded from "
-            f"{times[0]:.4g} s to {times[-1]:.4g} s of it; allowed: two recordings of the same time"
-        )
+        raise _elsewhere(file, transfer, times + transfer.start_s)
     return times[inside], rtt[inside]
+
+
+def _elsewhere(file: Path, transfer: Transfer, times: Floats) -> InputError:
+    """The error of round trips that were measured at another time than a transfer, or by another clock."""
+    light = float(times[0]), float(times[-1])
+    own = transfer.start_s, transfer.start_s + transfer.end_s
+    spans = [" to ".join(clocks.date(each) for each in span) for span in (light, own)]
+    relative = [each[0] < clocks.ABSOLUTE_S for each in (light, own)]
+    needed = "two recordings of the same time"
+    if relative[0] != relative[1]:
+        which = file if relative[0] else transfer.name
+        needed = f"two recordings by the same clock; that of {which} counts from its own start"
+    return InputError(
+        f"--light {file}: was recorded at {spans[0]}, and {transfer.name} at {spans[1]}; allowed: {needed}"
+    )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leobench.errors import RunError, ScenarioError
@@ -12,7 +14,8 @@ from leobench.fitting.replay import world
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
+
+    from leobench.fitting.replay.transfer import Transfer
 
     Values = dict[str, float]
 
@@ -40,18 +43,20 @@ class Case:
     changed: bool
 
 
-def check(file: Path, changes: Sequence[tuple[str, object]], name: str) -> None:
-    """Refuses changes that the scenario of a replay cannot have.
+def check(transfer: Transfer, changes: Sequence[tuple[str, object]]) -> None:
+    """Refuses changes that the scenario of a replay cannot have, before a path is inferred.
 
     Raises:
-        ScenarioError: If one is wrong; the message calls the scenario a replay of `name`.
+        ScenarioError: If one is wrong; the message calls the scenario a replay of the transfer.
     """
     from leobench.scenario import load
 
-    try:
-        load(file, 1, changes)
-    except ScenarioError as error:
-        raise ScenarioError(str(error).replace(str(file), f"replay of {name}")) from None
+    with tempfile.TemporaryDirectory(prefix="leobench-replay-") as place:
+        file = world.write_trial(transfer, Path(place))
+        try:
+            load(file, 1, changes)
+        except ScenarioError as error:
+            raise ScenarioError(str(error).replace(str(file), f"replay of {transfer.name}")) from None
 
 
 def cases(draws: int, *, changed: bool) -> list[Case]:

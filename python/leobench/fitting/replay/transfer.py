@@ -60,6 +60,11 @@ class Transfer:
         return float(self.times[-1])
 
     @property
+    def bins(self) -> int:
+        """The number of whole bins of `BIN_S` seconds."""
+        return int(self.end_s / BIN_S + 1e-6)
+
+    @property
     def passed(self) -> Floats:
         """Bytes that had arrived and been acknowledged."""
         return np.maximum.accumulate(np.maximum(self.sent - self.in_flight - self.lost, 0.0))
@@ -104,7 +109,7 @@ def observe(transfer: Transfer, light: tuple[Floats, Floats] | None = None) -> O
         transfer: The transfer.
         light: Times from the start of the transfer, and round trips, in seconds.
     """
-    count = int(transfer.end_s / BIN_S + 1e-6)
+    count = transfer.bins
     edges = np.arange(count + 1, dtype=np.float64) * BIN_S
     looks = edges[:-1, None] + BIN_S * np.arange(1, LOOKS + 1) / LOOKS
     base = float(np.nanmin(transfer.rtt_s))

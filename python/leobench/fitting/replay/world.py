@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from leobench.files import write_text
-from leobench.fitting.replay.transfer import BIN_S
+from leobench.fitting.replay.transfer import BIN_S, PACKET
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from leobench.fitting.replay.posterior import Posterior
+    from leobench.fitting.replay.transfer import Transfer
     from leobench.fitting.series import Floats
 
 SCENARIO, PATHS, NAIVE = "scenario.json", "paths", "naive"
@@ -33,9 +34,15 @@ def write(posterior: Posterior, folder: Path) -> Path:
         _tables(folder, f"{draw:03}", found.capacity[draw], found.base_ms[draw], posterior.loss[draw])
     least = np.full_like(posterior.observed_mbps, 1e3 * float(np.nanmin(posterior.transfer.rtt_s)))
     _tables(folder, NAIVE, posterior.observed_mbps, least, np.zeros_like(least))
-    file = folder / SCENARIO
-    write_text(file, json.dumps(scenario(posterior), indent=2) + "\n")
-    return file
+    return _scenario(posterior.transfer, posterior.queue_limit, folder)
+
+
+def write_trial(transfer: Transfer, folder: Path) -> Path:
+    """Writes the scenario before anything is inferred: its flow is known, its path and queue are any."""
+    (folder / PATHS).mkdir()
+    some = np.ones(transfer.bins)
+    _tables(folder, "000", some, some, np.zeros_like(some))
+    return _scenario(transfer, PACKET * transfer.bins, folder)
 
 
 def channels(name: str) -> list[tuple[str, object]]:
@@ -46,28 +53,31 @@ def channels(name: str) -> list[tuple[str, object]]:
     ]
 
 
-def scenario(posterior: Posterior) -> dict[str, Any]:
-    """The scenario of a replay; its path is the first draw."""
-    template = dict(posterior.transfer.template)
+def _scenario(transfer: Transfer, queue_limit: float, folder: Path) -> Path:
+    """Writes the scenario of a replay; its path is the first draw."""
+    template = dict(transfer.template)
     flow = str(template.pop("name"))
     ends = [str(template["from"]), str(template["to"])]
     forward, backward = (channel for _, channel in channels("000"))
-    return {
+    scenario = {
         "name": "replay",
         "description": "A recorded transfer over the path inferred from it",
-        "duration": f"{len(posterior.seen) * BIN_S:.1f} s",
+        "duration": f"{transfer.bins * BIN_S:.1f} s",
         "record": {"interval": "100 ms"},
         "nodes": {end: {} for end in ends},
         "links": {
             LINK: {
                 "between": ends,
-                "queue": {"kind": "fifo", "limit": f"{posterior.queue_limit:.0f} B"},
+                "queue": {"kind": "fifo", "limit": f"{queue_limit:.0f} B"},
                 "forward": {"channel": forward},
                 "backward": {"channel": backward},
             }
         },
         "flows": {flow: template},
     }
+    file = folder / SCENARIO
+    write_text(file, json.dumps(scenario, indent=2) + "\n")
+    return file
 
 
 def _tables(folder: Path, name: str, capacity: Floats, base_ms: Floats, loss: Floats) -> None:
