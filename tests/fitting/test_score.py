@@ -296,6 +296,48 @@ def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize(
+    ("about", "warned"),
+    [
+        ({"dates": ["2017-07-14"], "hours": "01:00 to 04:00 UTC"}, "2017-07-14, 02:00 to 03:00 UTC"),
+        ({"dates": ["2017-07-14"]}, "2017-07-14, 02:00 to 03:00 UTC"),
+        ({"dates": ["2017-07-14"], "hours": "22:00 to 02:00, 05:00 to 07:00 UTC"}, None),
+        ({"dates": ["2017-07-13"], "hours": "01:00 to 04:00 UTC"}, None),
+        ({}, None),
+    ],
+)
+def test_data_of_the_time_of_a_fit_are_warned_of(
+    about: dict[str, Any],
+    warned: str | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fit = tmp_path / "drawn.fit.json"
+    fit.write_text(json.dumps({**FIT, "about": about}), encoding="utf-8")
+    # 2017-07-14, 02:40 UTC.
+    data = drawn(1, slots=10)
+    held = write(tmp_path / "held.csv", replace(data, times=data.times - BEGIN + 1.5e9))
+    assert cli.main(["score", str(fit), "--data", str(held), "--json"]) == 0
+    said = capsys.readouterr().err
+    if warned is None:
+        assert said == ""
+    else:
+        told = f"the fit may have seen these data: its recordings have {warned}, too"
+        assert said == f"leobench: warning: {told}\n"
+
+
+def test_data_that_are_training_are_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fit = tmp_path / "drawn.fit.json"
+    fit.write_text(json.dumps(FIT), encoding="utf-8")
+    one, other = (write(tmp_path / f"{seed}.csv", drawn(seed, slots=10)) for seed in (1, 2))
+    same = tmp_path / "." / ".." / tmp_path.name / "1.csv"
+    assert cli.main(["score", str(fit), "--data", str(one), "--train", str(same), "--json"]) == 0
+    told = f"{one} is in --data and in --train: the fit may have seen these data"
+    assert capsys.readouterr().err == f"leobench: warning: {told}\n"
+    assert cli.main(["score", str(fit), "--data", str(one), "--train", str(other), "--json"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (

@@ -65,7 +65,7 @@ def main(args: argparse.Namespace) -> int:
     from leobench import folder
     from leobench.campaign import Status
     from leobench.errors import InputError
-    from leobench.fitting import fit_files, score_files, score_flows
+    from leobench.fitting import fit_files, score_files, score_flows, seen
     from leobench.fitting.score import score_fit
 
     file = args.forecast
@@ -92,6 +92,8 @@ def main(args: argparse.Namespace) -> int:
         terminal.print_json(score.as_json())
     else:
         _print(score)
+    for warning in seen.by_name(args.data, args.train) or ([] if fit is None else seen.by_date(fit, held)):
+        terminal.warn(warning)
     return 0
 
 
