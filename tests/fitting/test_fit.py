@@ -13,6 +13,7 @@ from leobench._core import Process
 from leobench.errors import InputError
 from leobench.fitting import checks, fit, likelihoods, losses, parameters, process, series
 from leobench.fitting.parameters import Form
+from leobench.plots import fit as figures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,6 +124,27 @@ def test_checks_pass_for_the_model_and_fail_for_others() -> None:
     assert "downlink: share of variance between slots" in wrong
     assert "downlink: correlation of errors in a row" in wrong
     assert "downlink: 50 % quantile" not in wrong
+
+
+def test_the_figure_marks_the_panels_whose_checks_fail() -> None:
+    found = fit.fit([drawn(4_000)], "roof")
+
+    def titles() -> list[str]:
+        figure = figures.draw(checks.check(found))
+        return [axes.get_title("left").replace("\n", " ") for axes in figure.axes]
+
+    passed = [
+        "Quantiles, downlink",
+        "Medians of slots",
+        "Autocorrelation of 1-s means",
+        "Transform: uniform if the model fits",
+    ]
+    assert titles() == passed
+    found.document["downlink"]["capacity"]["shares"] = {"fast": 1.0}
+    assert titles() == [passed[0], f"{passed[1]} (fails)", f"{passed[2]} (fails)", passed[3]]
+    found.document["downlink"]["capacity"] |= {"scale": 0.15, "shares": CAPACITY["shares"]}
+    assert titles()[0] == f"{passed[0]} (fails)"
+    assert titles()[3] == f"{passed[3]} (fails)"
 
 
 def test_the_command_writes_the_fit_and_its_checks(

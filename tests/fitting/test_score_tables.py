@@ -6,7 +6,8 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
-from leobench.fitting import score
+from leobench.fitting import score, score_page
+from leobench.fitting.statistics import Dependence
 from leobench.scenario import load
 from tools import starlink_fits, starlink_scores
 
@@ -82,3 +83,10 @@ def test_a_refit_keeps_the_score_of_the_same_fit_only(
     assert "score" in json.loads((tmp_path / "some.json").read_text("utf-8"))
     starlink_fits.write({**fit, "outages": {"rate_per_s": 0.2}})
     assert "score" not in json.loads((tmp_path / "some.json").read_text("utf-8"))
+
+
+def test_autocorrelations_about_zero_have_no_ratio() -> None:
+    measured = Dependence(0.02, 2.0, {1: 0.5, 5: 0.04, 15: -0.049, 30: -0.06})
+    modelled = Dependence(0.01, 1.0, {1: 0.25, 5: 0.08, 15: 0.05, 30: 0.03})
+    rows = score_page.dependence(score.Score("held", [], {}, {"rtt": (measured, modelled)}))
+    assert [row[-1] for row in rows] == ["0.5", "0.5", "0.5", "-", "-", "-0.5"]

@@ -25,6 +25,8 @@ HEAD = (
 )
 WORDS = 3
 _NONE = "-"
+# Autocorrelations nearer to zero have no ratio: chance makes most of it.
+_LEAST_CORRELATION = 0.05
 
 
 def cells(rows: Sequence[Row]) -> list[list[str]]:
@@ -49,11 +51,12 @@ def _interval(difference: tuple[float, float, float]) -> str:
 
 
 def dependence(score: Score) -> list[list[str]]:
-    """Measured and modelled dependence: what, measured, modelled, their ratio."""
+    """Measured and modelled dependence: name, both, and their ratio unless the first is about zero."""
     found = []
     for quantity, (measured, modelled) in score.dependence.items():
         for name, pair in _pairs(measured, modelled).items():
-            ratio = pair[1] / pair[0] if pair[0] else math.nan
+            least = _LEAST_CORRELATION if "autocorrelation" in name else 0.0
+            ratio = pair[1] / pair[0] if abs(pair[0]) > least else math.nan
             found.append([f"{quantity}: {name}", *(_number(value) for value in (*pair, ratio))])
     return found
 

@@ -36,12 +36,20 @@ def draw(checked: Mapping[Quantity, Checked]) -> Figure:
     return figure
 
 
+def _dress(axes: Axes, each: Checked, title: str, label: str, word: str, *, zero: bool = True) -> None:
+    """Dresses a panel; its title tells if a check fails whose name has the word."""
+    fails = any(word in check.name and not check.passed for check in each.checks)
+    style.dress(axes, f"{title} (fails)" if fails else title, label, zero=zero)
+    if fails:
+        axes.set_title(axes.get_title("left"), loc="left", fontsize=style.TITLE, color=style.VERMILION, pad=4)
+
+
 def _quantiles(axes: Axes, each: Checked) -> None:
     at = np.linspace(0.005, 0.995, 100)
     axes.plot(at, np.quantile(each.series.values, at), color=style.BLACK)
     for draw in each.draws:
         axes.plot(at, np.quantile(draw.values, at), color=style.BLUE, alpha=0.3, linewidth=0.7)
-    style.dress(axes, f"Quantiles, {each.series.quantity}", each.series.unit)
+    _dress(axes, each, f"Quantiles, {each.series.quantity}", each.series.unit, "quantile")
     style.label_x(axes, "share of the samples below")
 
 
@@ -49,7 +57,7 @@ def _slots(axes: Axes, each: Checked) -> None:
     for series, colour in ((each.draws[0], style.BLUE), (each.series, style.BLACK)):
         slots, medians = _medians(series)
         axes.plot(slots, medians, ".", color=colour, markersize=2, alpha=0.7)
-    style.dress(axes, "Medians of slots", each.series.unit)
+    _dress(axes, each, "Medians of slots", each.series.unit, "slots")
     style.label_x(axes, "slot with samples")
 
 
@@ -69,12 +77,12 @@ def _autocorrelation(axes: Axes, each: Checked) -> None:
     axes.plot(_LAGS_S, values, color=style.BLACK, marker="o", markersize=3)
     axes.set_xscale("log")
     style.plain_log(axes.xaxis)
-    style.dress(axes, "Autocorrelation of 1-s means", "", zero=False)
+    _dress(axes, each, "Autocorrelation of 1-s means", "", "correlation", zero=False)
     style.label_x(axes, "lag (s)")
 
 
 def _transform(axes: Axes, each: Checked) -> None:
     axes.hist(each.transform, _BINS, range=(0, 1), density=True, color=style.BLUE, alpha=0.6)
     axes.axhline(1, color=style.BLACK, linewidth=0.8)
-    style.dress(axes, "Transform of each sample", "density")
+    _dress(axes, each, "Transform: uniform if the model fits", "density", "transform")
     style.label_x(axes, "share of the forecast below it")
