@@ -293,3 +293,12 @@ def test_the_refusal_of_a_text_names_what_can_be_fitted(tmp_path: Path) -> None:
     file.write_text("hello\n")
     with pytest.raises(InputError, match=r"text\.txt: is no recording to fit; .*`downlink_mbps`"):
         readers.read(file)
+
+
+def test_a_clock_that_is_set_right_may_give_two_rows_one_time(tmp_path: Path) -> None:
+    """As the recording of the motorway has it."""
+    file = tmp_path / "set.csv"
+    times = [START + second for second in (0, 1, 2, 2, *range(3, 30))]
+    file.write_text("time_s,downlink_mbps\n" + "".join(f"{time},100\n" for time in times))
+    (found,) = readers.read(file)
+    assert len(found.times) == len(times)

@@ -9,7 +9,7 @@ share a time, times were rounded or rows are there twice: what changes within a 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _JUMP_S = 2.0
 # Seconds by which times that are rounded may go back.
 ROUNDING_S = 0.5
-# Days between two samples of one file, and the share of answers that may have come together.
-_MOST_DAYS, _TOGETHER = 30.0, 0.1
+# Days between two samples of one file, and the share of samples that may have the time of another.
+_MOST_DAYS, _MOST_SHARED = 30.0, 0.1
 _DAY_S = 86_400.0
 # Seconds below which two times are the same: sums of UNIX seconds have no more digits.
 _SAME_S = 1e-5
@@ -61,20 +61,21 @@ def check(name: str, sent: Floats, numbers: Floats) -> None:
 
 
 def check_times(name: str, times: Floats) -> None:
-    """Refuses a recording with two samples at a time, or a month without any.
+    """Refuses a recording with many samples at the same time, or a month without any.
+
+    A clock that is set right while it records may give two rows one time.
 
     Args:
         name: The recording, in messages.
         times: When each sample was taken, in seconds; ascending.
 
     Raises:
-        InputError: At the first time that comes again, or at the largest gap.
+        InputError: At the first time that comes again, if many do, or at the largest gap.
     """
     if len(times) < 2:
         return
     steps = np.diff(times)
-    if steps.min() == 0:
-        _refuse_shared(name, times)
+    _check_shared(name, times)
     longest = int(np.argmax(steps))
     if steps[longest] > _MOST_DAYS * _DAY_S:
         raise InputError(
@@ -96,15 +97,15 @@ def check_answers(name: str, came: Floats) -> None:
     Raises:
         InputError: At the first time that comes again, if many do.
     """
-    times = np.sort(came)
-    if (np.diff(times) < _SAME_S).sum() > _TOGETHER * len(times):
-        _refuse_shared(name, times)
+    _check_shared(name, np.sort(came))
 
 
-def _refuse_shared(name: str, times: Floats) -> NoReturn:
-    """Refuses ascending times of which some are the same."""
+def _check_shared(name: str, times: Floats) -> None:
+    """Refuses ascending times of which many are the same."""
     steps = np.diff(times)
     same = steps < _SAME_S
+    if same.sum() <= _MOST_SHARED * len(times):
+        return
     first, count = float(times[int(np.argmax(same))]), int(same.sum())
     unit = f" to {float(steps[~same].min()):.2g} s" if not same.all() else ""
     raise InputError(
