@@ -302,3 +302,13 @@ def test_a_clock_that_is_set_right_may_give_two_rows_one_time(tmp_path: Path) ->
     file.write_text("time_s,downlink_mbps\n" + "".join(f"{time},100\n" for time in times))
     (found,) = readers.read(file)
     assert len(found.times) == len(times)
+
+
+def test_close_samples_may_share_no_time(tmp_path: Path) -> None:
+    """The fast part of a process had two values there: its likelihood is zero."""
+    times = [START + 0.1 * second for second in (0, 1, 2, 2, *range(3, 30))]
+    file = write(tmp_path, "time_s,downlink_mbps\n" + "".join(f"{time:.1f},100\n" for time in times))
+    with pytest.raises(
+        InputError, match="1 of 31 samples have the time of the one before, the first at 2023"
+    ):
+        readers.read(file)

@@ -24,6 +24,8 @@ _JUMP_S = 2.0
 ROUNDING_S = 0.5
 # Days between two samples of one file, and the share of samples that may have the time of another.
 _MOST_DAYS, _MOST_SHARED = 30.0, 0.1
+# Samples that are closer tell the fast part of a process, which cannot have two values at one time.
+_CLOSE_S = 0.3
 _DAY_S = 86_400.0
 # Seconds below which two times are the same: sums of UNIX seconds have no more digits.
 _SAME_S = 1e-5
@@ -63,7 +65,7 @@ def check(name: str, sent: Floats, numbers: Floats) -> None:
 def check_times(name: str, times: Floats) -> None:
     """Refuses a recording with many samples at the same time, or a month without any.
 
-    A clock that is set right while it records may give two rows one time.
+    A clock that is set right while it records may give two rows one time. Close samples may share none.
 
     Args:
         name: The recording, in messages.
@@ -75,7 +77,7 @@ def check_times(name: str, times: Floats) -> None:
     if len(times) < 2:
         return
     steps = np.diff(times)
-    _check_shared(name, times)
+    _check_shared(name, times, 0.0 if np.median(steps) < _CLOSE_S else _MOST_SHARED)
     longest = int(np.argmax(steps))
     if steps[longest] > _MOST_DAYS * _DAY_S:
         raise InputError(
@@ -97,14 +99,14 @@ def check_answers(name: str, came: Floats) -> None:
     Raises:
         InputError: At the first time that comes again, if many do.
     """
-    _check_shared(name, np.sort(came))
+    _check_shared(name, np.sort(came), _MOST_SHARED)
 
 
-def _check_shared(name: str, times: Floats) -> None:
-    """Refuses ascending times of which many are the same."""
+def _check_shared(name: str, times: Floats, most: float) -> None:
+    """Refuses ascending times of which more than a share are the same."""
     steps = np.diff(times)
     same = steps < _SAME_S
-    if same.sum() <= _MOST_SHARED * len(times):
+    if same.sum() <= most * len(times):
         return
     first, count = float(times[int(np.argmax(same))]), int(same.sum())
     unit = f" to {float(steps[~same].min()):.2g} s" if not same.all() else ""

@@ -52,8 +52,8 @@ class Series:
         if len(steps) and steps.min() < 0:
             at = int(np.argmin(steps))
             raise InputError(
-                f"{self.name}: the clock goes back by {-steps[at]:.3g} s after {self.times[at]:.3f} s; "
-                "allowed: times that ascend"
+                f"{self.name}: the clock goes back by {-steps[at]:.3g} s after "
+                f"{clocks.date(float(self.times[at]))}; allowed: times that ascend"
             )
 
     @property
