@@ -15,7 +15,7 @@ from scipy import stats
 
 from leobench import cli
 from leobench._core import Process
-from leobench.fitting import losses, score
+from leobench.fitting import losses, score, score_files
 from leobench.fitting.baselines import BASELINES, Known
 from leobench.fitting.series import PHASE_S, SLOT_S, Series
 from leobench.fitting.statistics import Dependence, Slots, autocorrelations
@@ -293,6 +293,17 @@ def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.Captur
     assert cli.main(["score", str(train), "--data", str(held), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {row["forecast"] for row in told["scores"]} == {"series"}
+
+
+def test_few_outages_have_a_count_and_no_figure(tmp_path: Path) -> None:
+    found = score.score_fit(RATES, [rates(1, slots=80)], [])
+    for count, drawn in ((4, False), (5, True)):
+        rows = [replace(row, count=count) if row.statistic == "outage length" else row for row in found.rows]
+        score_files.write(tmp_path / str(count), "rates", replace(found, rows=rows), force=False)
+        page = (tmp_path / str(count) / "score.md").read_text("utf-8")
+        assert f"| outage length | model | {count} |" in page
+        assert (tmp_path / str(count) / "downlink-outage-length.png").exists() is drawn
+        assert ("downlink-outage-length.png" in page) is drawn
 
 
 @pytest.mark.parametrize(

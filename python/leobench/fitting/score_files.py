@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from leobench.fitting.score import Score
 
 _JSON, _PAGE = "score.json", "score.md"
+# Values that a histogram needs; the table has those of fewer.
+_FEWEST = 5
 
 
 def write(out: Path, name: str, score: Score, *, force: bool) -> None:
-    """Writes a folder: the numbers, a page, and a figure of each statistic.
+    """Writes a folder: the numbers, a page, and a figure of each statistic that has enough values.
 
     Raises:
         InputError: If the folder exists and may not be replaced, or cannot be written.
@@ -28,6 +30,8 @@ def write(out: Path, name: str, score: Score, *, force: bool) -> None:
         figures: dict[str, str] = {}
         for quantity, statistic in dict.fromkeys((row.quantity, row.statistic) for row in score.rows):
             rows = [row for row in score.rows if (row.quantity, row.statistic) == (quantity, statistic)]
+            if rows[0].count < _FEWEST:
+                continue
             drawn = f"{quantity}-{statistic.replace(' %', '').replace(' ', '-')}.png"
             plots.save(figure.draw(rows), partial / drawn)
             figures[f"{quantity}, {statistic}"] = drawn
