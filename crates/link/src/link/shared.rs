@@ -30,6 +30,11 @@ impl Link {
         rate.map(|(rate, _)| rate)
     }
 
+    /// The delay of packets besides that of the channel's state.
+    pub const fn own_delay(&self) -> SimDuration {
+        self.own_delay
+    }
+
     /// The delay of packets that are sent now.
     pub const fn delay(&self) -> SimDuration {
         self.delay
@@ -112,6 +117,32 @@ impl Link {
         self.flight.push_back(Flying { arrival: SimTime::MAX, packet });
         self.finish(at, delay, out);
         self.advance(at, out);
+    }
+
+    /// The first of several transmissions of a packet begins; [`on_sent`](Self::on_sent) ends the last one.
+    pub fn on_departed(&mut self, size: Bytes) {
+        let away = self.away();
+        away.waiting.remove(size);
+        away.on_wire += 1;
+    }
+
+    /// A packet that has departed comes back into the room at `now`.
+    pub fn on_returned(&mut self, now: SimTime, packet: Descriptor, out: &mut LinkOutput) {
+        self.away().on_wire -= 1;
+        let before = Before::of(&out.fates);
+        self.queue.enqueue(now, packet, &mut out.fates);
+        self.count(&out.fates, before);
+    }
+
+    /// A packet that has departed is dropped on its way.
+    pub fn on_lost(&mut self, size: Bytes, cause: Cause) {
+        self.away().on_wire -= 1;
+        self.counters.dropped.count(cause, size);
+    }
+
+    /// A packet has waited for so long, in all queues together.
+    pub fn on_waited(&mut self, waited: SimDuration) {
+        self.queue_delay.record(waited.as_nanos());
     }
 
     /// The shared queue has dropped a packet.

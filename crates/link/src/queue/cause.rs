@@ -20,6 +20,8 @@ impl Cause {
     pub const HANDOVER: Self = Self("handover");
     /// No node knew a way to where it was going.
     pub const NO_ROUTE: Self = Self("no_route");
+    /// It went in a circle.
+    pub const LOOP: Self = Self("loop");
     /// Nobody was there to take it.
     pub const NO_PORT: Self = Self("no_port");
 

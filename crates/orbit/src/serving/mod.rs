@@ -88,6 +88,11 @@ pub trait PolicyModel {
         None
     }
 
+    /// Whether a terminal uses all satellites in its sky at once, each for the packets whose way over it is the shortest.
+    fn is_free(&self) -> bool {
+        false
+    }
+
     /// Whether its choices depend on the seed. The conformance tests check it.
     fn is_random(&self) -> bool {
         false
@@ -104,6 +109,7 @@ leobench_base::kinds! {
         Closest(mod closest::ClosestSpec) = "closest",
         LeastLoaded(mod least_loaded::LeastLoadedSpec) = "least_loaded",
         Snr(mod snr::SnrSpec) = "snr",
+        Shortest(mod shortest::ShortestSpec) = "shortest",
     }
 }
 

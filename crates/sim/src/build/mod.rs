@@ -4,6 +4,7 @@ mod addresses;
 mod error;
 mod flows;
 mod sinks;
+mod transit;
 
 use std::path::Path;
 
@@ -106,6 +107,9 @@ impl FromScenario<'_> {
         }
         if let (Some(satellites), Some(spec)) = (self.satellites.take(), &self.spec.constellation) {
             let foreseen = !self.spec.foresight().is_zero();
+            if let Some(plan) = self.transit(spec, &satellites)? {
+                self.builder.transit(plan);
+            }
             let mut topology = ConstellationTopology::new(satellites, spec.old_packets);
             if let Some(satellite) = &spec.satellite {
                 self.satellite_queues(satellite.queue.clone(), &topology.links())?;

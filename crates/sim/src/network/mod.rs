@@ -15,6 +15,7 @@ mod handover;
 mod observe;
 mod packets;
 mod schedule;
+mod transit;
 mod transmitters;
 
 use leobench_base::{DirectionId, End, EndpointId, FlowId, NodeId, PortId, Protocol, SimTime};
@@ -39,6 +40,9 @@ use observe::{NetworkEvent, Observer};
 pub use packets::Egress;
 use packets::{PacketStore, SendRoute};
 use schedule::{Entity, Schedule};
+use transit::Transit;
+pub use transit::{HopFactory, HopKey, HopParts, HopRate, Radio, TransitPlan, TransitRoute};
+pub(crate) use transit::{HopTotals, TransitTotals};
 use transmitters::SharedTransmitters;
 pub(crate) use transmitters::TransmitterTotals;
 pub use transmitters::{QueueFactory, QueueRequest, Way};
@@ -61,6 +65,8 @@ pub struct Network {
     directions: TiVec<DirectionId, Link>,
     /// Those that several links share, if there are any.
     transmitters: Option<SharedTransmitters>,
+    /// The network in orbit, if packets take hops there.
+    transit: Option<Box<Transit>>,
     forwarding: Forwarding,
     nats: TiVec<NodeId, Option<Nat>>,
     flows: TiVec<FlowId, FlowSlot>,
@@ -198,11 +204,15 @@ impl Network {
             if let Some(shared) = &mut self.transmitters {
                 shared.restart(time);
             }
+            if let Some(transit) = &mut self.transit {
+                transit.restart(time);
+            }
         }
         match entity {
             Entity::Topology(topology) => self.move_on(topology),
             Entity::Channel(channel) => self.change(channel),
             Entity::Transmitters => self.serve_shared(),
+            Entity::Transit => self.serve_transit(),
             Entity::Direction(direction) => self.transmit(direction),
             Entity::Application(flow) => self.write(flow),
             Entity::Forecasts => self.tell_forecasts(),
@@ -351,6 +361,8 @@ impl Network {
         let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
         let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);
         let shared = self.transmitters.iter().flat_map(SharedTransmitters::backlogs);
+        let hops = self.transit.iter().flat_map(|transit| transit.backlogs());
+        let shared = shared.chain(hops);
         self.observer.sample(self.now, &self.directions, shared, senders)?;
         self.wakes.set(Entity::Observer, Some(self.observer.next_wake()));
         Ok(())

@@ -246,7 +246,7 @@ impl Run {
         let results = Results { spec: &scenario.spec, engine, end: run.end, ended: &ended };
         let satellites = results.satellites();
         let (flows, links) = (results.flows(), results.links(&queue_limits));
-        let summary = Summary::new(run, &flows, &links, satellites);
+        let summary = Summary::new(run, &flows, &links, satellites, results.orbit());
         let (stalls, connected) = (results.stalls(), results.connected());
         Ok(Outcome { summary, stalls, connected, tables: ended.observed.recorder.finish()? })
     }

@@ -5,7 +5,8 @@ use leobench_base::{Bytes, FlowId, SimTime};
 use crate::network::{Ended, Stall};
 use crate::scenario::{Engine, FlowSpec, ScenarioSpec, Streams, TransportSpec};
 use crate::summary::{
-    ByCause, FlowSummaryInput, HandoversInput, LinkSummaryInput, PageInput, SatelliteSummary,
+    ByCause, FlowSummaryInput, HandoversInput, LinkSummaryInput, OrbitSummary, PageInput,
+    SatelliteSummary,
 };
 
 /// The end of a run, beside its specification.
@@ -85,6 +86,12 @@ impl<'a> Results<'a> {
     /// The transmitters of satellites, if links shared them.
     pub(super) fn satellites(self) -> Vec<SatelliteSummary> {
         self.ended.transmitters.iter().map(SatelliteSummary::new).collect()
+    }
+
+    /// The network in orbit, if packets took hops there.
+    pub(super) fn orbit(self) -> Option<OrbitSummary> {
+        let span = self.end.saturating_since(self.ended.observed.links_from);
+        self.ended.transit.as_ref().map(|transit| OrbitSummary::new(transit, span))
     }
 
     /// The flows that stalled, and when.

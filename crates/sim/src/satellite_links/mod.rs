@@ -10,9 +10,10 @@ mod orbits;
 mod rate;
 mod stations;
 mod topology;
+mod transit;
 
 use leobench_base::spec::Fault;
-use leobench_base::{BitRate, LinkId, NodeId, RngTree, SimDuration, SimTime};
+use leobench_base::{BitRate, DirectionId, LinkId, NodeId, RngTree, SimDuration, SimTime};
 use leobench_orbit::{Angle, Ephemeris, Epoch, SatelliteGrid, Vector};
 
 use chain::ChainLinks;
@@ -23,10 +24,11 @@ use orbits::OrbitLinks;
 use rate::{Rate, Rates};
 pub use stations::{EarthStation, EarthStations};
 pub use topology::ConstellationTopology;
+use transit::TransitLinks;
 
 use crate::record::chain_name;
 use crate::scenario::Scenario;
-use crate::topology::{AccessLink, AccessState};
+use crate::topology::{AccessLink, AccessState, TransitUpdate};
 
 /// The links of a scenario through its constellation, over its terminals and gateways.
 pub struct SatelliteLinks {
@@ -48,6 +50,7 @@ enum Kind {
     Orbits(Box<OrbitLinks>),
     Chain(Box<ChainLinks>),
     Forwarded(Box<ForwardedLinks>),
+    Transit(Box<TransitLinks>),
 }
 
 /// A link through the constellation.
@@ -211,6 +214,7 @@ impl SatelliteLinks {
         match &self.kind {
             Kind::Orbits(satellites) => Some(satellites.ephemeris()),
             Kind::Forwarded(satellites) => Some(satellites.ephemeris()),
+            Kind::Transit(satellites) => Some(satellites.ephemeris()),
             Kind::Chain(_) => None,
         }
     }
@@ -219,6 +223,7 @@ impl SatelliteLinks {
     pub fn grid(&self) -> Option<&SatelliteGrid> {
         match &self.kind {
             Kind::Orbits(satellites) => Some(satellites.grid()),
+            Kind::Transit(satellites) => Some(satellites.grid()),
             Kind::Chain(_) | Kind::Forwarded(_) => None,
         }
     }
@@ -243,10 +248,29 @@ impl SatelliteLinks {
         self.queues
     }
 
+    /// The network in orbit as it is now, if packets take hops there; what has changed since the last call is in it once.
+    pub fn take_transit(&mut self) -> Option<TransitUpdate> {
+        match &mut self.kind {
+            Kind::Transit(satellites) => Some(satellites.take_update()),
+            Kind::Orbits(_) | Kind::Chain(_) | Kind::Forwarded(_) => None,
+        }
+    }
+
+    /// What stays the same of the network in orbit, if packets take hops there: its lasers, and destinations by direction of links.
+    pub fn transit(&self) -> Option<(Vec<[u32; 2]>, Vec<(DirectionId, u32)>)> {
+        match &self.kind {
+            Kind::Transit(satellites) => {
+                Some((satellites.lasers(), satellites.destinations().collect()))
+            }
+            Kind::Orbits(_) | Kind::Chain(_) | Kind::Forwarded(_) => None,
+        }
+    }
+
     /// Whether the terminal of a link sees any satellite now.
     pub fn sees_any(&self, path: usize) -> bool {
         match &self.kind {
             Kind::Orbits(satellites) => satellites.sees_any(path),
+            Kind::Transit(satellites) => satellites.sees_any(path),
             Kind::Chain(_) | Kind::Forwarded(_) => true,
         }
     }
@@ -289,6 +313,7 @@ impl SatelliteLinks {
             Kind::Orbits(satellites) => satellites.next_due(self.now),
             Kind::Chain(satellites) => satellites.next_due(),
             Kind::Forwarded(satellites) => satellites.next_due(),
+            Kind::Transit(satellites) => satellites.next_due(self.now),
         };
         due.map_or(regular, |due| due.min(regular))
     }
@@ -308,6 +333,9 @@ impl SatelliteLinks {
                 satellites.advance(now, &mut self.serving_changes, &mut self.states);
             }
             Kind::Forwarded(satellites) => {
+                satellites.advance(now, &mut self.serving_changes, &mut self.states);
+            }
+            Kind::Transit(satellites) => {
                 satellites.advance(now, &mut self.serving_changes, &mut self.states);
             }
         }

@@ -139,7 +139,7 @@ impl ConstellationTopology {
 
     /// Whether the network is to be told something at the start.
     fn starts_with_changes(&self) -> bool {
-        self.lacks_carrier() || self.first.is_some()
+        self.lacks_carrier() || self.first.is_some() || self.satellites.transit().is_some()
     }
 
     /// Tells which satellites serve at the start.
@@ -149,6 +149,12 @@ impl ConstellationTopology {
                 changes.push(self.serve(path, *satellite, LeftPackets::Drain, false));
             }
         }
+    }
+
+    /// Tells what the network in orbit is like from now on.
+    fn tell_transit(&mut self, changes: &mut Vec<Change>) {
+        let update = self.satellites.take_transit();
+        changes.extend(update.map(|update| Change::Transit(Box::new(update))));
     }
 
     fn serve(
@@ -233,11 +239,13 @@ impl Topology for ConstellationTopology {
         let begins =
             !std::mem::replace(&mut self.starts_served, true) && self.starts_with_changes();
         if begins && now == SimTime::ZERO {
+            self.tell_transit(changes);
             self.serve_first(changes);
             return self.tell_carriers(changes);
         }
         if self.next_move() <= now {
             self.satellites.advance(now);
+            self.tell_transit(changes);
         } else {
             self.satellites.advance_fits(now);
         }

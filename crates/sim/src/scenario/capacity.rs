@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use leobench_base::spec::{Fault, Limit, Span};
-use leobench_base::{Bytes, RngTree, SimDuration};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration};
 use leobench_link::channel::Mean;
 use leobench_link::{Capacity, ChannelContext, QueueSpec};
 
@@ -35,6 +35,24 @@ pub(crate) fn satellite_capacity(
     let links = spec.links.iter().filter(|(_, link)| link.constellation.is_some());
     let mtu = links.map(|(_, link)| link.mtu).max().unwrap_or_default();
     resolve(spec, folder, queue, (None, mtu), direction)
+}
+
+/// The capacity of the queue of a hop of this rate, if it has one of its own.
+///
+/// # Errors
+/// As [`capacity`].
+pub(crate) fn hop_capacity(
+    spec: &ScenarioSpec,
+    folder: &Path,
+    queue: &QueueSpec,
+    rate: Option<BitRate>,
+) -> Result<Capacity, Fault> {
+    if let (Some(rate), Limit::Carried { span: Span::Time(time), link: None }) =
+        (rate, queue.model().limit())
+    {
+        return Ok(Capacity::Bytes(rate * *time));
+    }
+    satellite_capacity(spec, folder, queue, Direction::Forward)
 }
 
 /// The capacity of a queue in front of a link of this name, if there is one, whose packets have at most this size.

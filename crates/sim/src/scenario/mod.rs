@@ -16,13 +16,14 @@ use std::path::PathBuf;
 
 use leobench_base::spec::{Schema, Spec, Value, json};
 
-pub(crate) use capacity::{capacity, satellite_capacity};
+pub(crate) use capacity::{capacity, hop_capacity, satellite_capacity};
 pub use competition::CompetitionSpec;
 pub(crate) use constellation::hypatia_fault;
 pub(crate) use constellation::text_of;
 pub use constellation::{
-    ConstellationSpec, Forwarded, GatewaySpec, Instant, IslSpec, PassageSpec, SatelliteSpec,
-    Satellites, SatellitesModel, SatellitesSpec, StateFile, TerminalSpec,
+    BackhaulSpec, ConstellationSpec, Forwarded, GatewaySpec, GroundSpec, Instant, IslSpec,
+    PassageSpec, SatelliteSpec, Satellites, SatellitesModel, SatellitesSpec, StateFile,
+    TerminalSpec,
 };
 pub use cross_layer::CrossLayerSpec;
 pub use flow::{

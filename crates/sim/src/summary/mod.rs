@@ -14,6 +14,7 @@ mod competition;
 mod handovers;
 mod inputs;
 mod losses;
+mod orbit;
 mod page;
 mod path;
 mod satellites;
@@ -24,6 +25,7 @@ pub use competition::{CompetitionSummary, CompetitorSummary};
 pub use handovers::{HandoverSummary, HandoversInput, HandoversSummary, Phases, Spread};
 pub use inputs::{FlowSummaryInput, LinkSummaryInput, RunSummaryInput};
 pub use losses::LossesSummary;
+pub use orbit::{HopSummary, OrbitSummary};
 pub use page::{ObjectSummary, PageInput, PageSummary};
 pub use path::PathSummary;
 pub use satellites::{SatelliteSummary, WaitSummary};
@@ -48,6 +50,9 @@ summary! {
         /// The transmitters of satellites that served, one entry per direction, if satellites have queues.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub satellites: Vec<SatelliteSummary>,
+        /// The network in orbit, if packets take hops with queues there.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub orbit: Option<OrbitSummary>,
         /// Jain's fairness index over the goodputs of the flows that are not background while all of them are there;
         /// `null` with fewer than two, or if they never are.
         pub fairness_jain: Option<f64> ["ratio"],
@@ -64,6 +69,7 @@ impl Summary {
         flows: &[FlowSummaryInput<'_>],
         links: &[LinkSummaryInput<'_>],
         satellites: Vec<SatelliteSummary>,
+        orbit: Option<OrbitSummary>,
     ) -> Self {
         let competitors: Vec<_> = flows.iter().filter_map(FlowSummaryInput::competitor).collect();
         let competition = CompetitionSummary::new(run.competition, run.warm_up, &competitors);
@@ -79,6 +85,7 @@ impl Summary {
             flows: flows.iter().map(FlowSummaryInput::summary).collect(),
             links: links.iter().map(LinkSummaryInput::summary).collect(),
             satellites,
+            orbit,
         }
     }
 }

@@ -27,7 +27,7 @@ fn run(competition: &CompetitionSpec) -> RunSummaryInput<'_> {
 }
 
 fn summary(flows: &[FlowSummaryInput<'_>], links: &[LinkSummaryInput<'_>]) -> Summary {
-    Summary::new(run(&CompetitionSpec::default()), flows, links, Vec::new())
+    Summary::new(run(&CompetitionSpec::default()), flows, links, Vec::new(), None)
 }
 
 fn flow<'a>(

@@ -5,6 +5,7 @@ mod access;
 mod forecast;
 mod foreseen;
 mod handover;
+mod transit;
 
 use leobench_base::{DirectionId, LinkId, NodeId, SimTime};
 use leobench_link::ChannelState;
@@ -13,6 +14,7 @@ pub use access::{AccessConfig, AccessLink, AccessState, Division, Offer};
 pub use forecast::ForecastConfig;
 pub use foreseen::Foreseen;
 pub use handover::{Handover, HandoverConfig, Transition, Trigger};
+pub use transit::{Leg, NextHop, TransitUpdate};
 
 /// Something that changes the network's links in the course of a run: a timetable of handovers, a random process, a
 /// constellation.
@@ -112,6 +114,8 @@ pub enum Change {
         /// Fate of the packets that are still on it.
         left: LeftPackets,
     },
+    /// The network between the two ends of links through a constellation is another one from now on.
+    Transit(Box<TransitUpdate>),
     /// A stage of a handover is reached, for the record.
     Handover(HandoverStage),
 }

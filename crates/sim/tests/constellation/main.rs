@@ -7,5 +7,6 @@ mod common;
 
 mod fitted;
 mod geometry;
+mod hops;
 mod paths;
 mod satellite_queues;

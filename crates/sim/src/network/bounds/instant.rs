@@ -103,6 +103,7 @@ impl Network {
                 None => "a channel".to_owned(),
             },
             Entity::Transmitters => "the transmitters of satellites".to_owned(),
+            Entity::Transit => "the network in orbit".to_owned(),
             Entity::Direction(direction) => format!("link `{}`", names.directions[direction]),
             Entity::Application(flow) => {
                 format!("the application of flow `{}`", self.flows[flow].name)

@@ -112,7 +112,10 @@ impl Network {
             let names = self.observer.names();
             let (name, table) = (&names.directions[direction], &names.links[direction.link()]);
             let shares = self.transmitters.as_ref().is_some_and(|shared| shared.serve(direction));
-            let queue = if shares {
+            let in_orbit = self.transit.as_ref().is_some_and(|transit| transit.serves(direction));
+            let queue = if in_orbit {
+                "constellation.isl.queue".to_owned()
+            } else if shares {
                 "constellation.satellite.queue".to_owned()
             } else {
                 format!("links.{table}.queue")

@@ -14,6 +14,7 @@ use crate::network::handover::{AccessStore, Forecaster};
 use crate::network::observe::{LinkView, NetworkEvent, Observer, ObserverParts, StallWatch};
 use crate::network::packets::PacketStore;
 use crate::network::schedule::{Census, Entity, Schedule};
+use crate::network::transit::Transit;
 use crate::network::transmitters::SharedTransmitters;
 use crate::network::{ChannelSlot, EndpointSlot, FlowSlot, Network, NetworkError};
 use crate::record::Names;
@@ -87,6 +88,7 @@ impl NetworkBuilder {
         let transmitters = self.sharing.map(|Sharing { links, causes, factory }| {
             SharedTransmitters::new(factory, causes, &links, &mut directions)
         });
+        let transit = self.transit.map(|plan| Box::new(Transit::new(plan, &mut directions)));
         let flows = Flows::new(self.flows, &self.nodes);
         let census = Census {
             topologies: self.topologies.len(),
@@ -119,6 +121,7 @@ impl NetworkBuilder {
             channels: self.channels,
             directions,
             transmitters,
+            transit,
             forwarding,
             nats,
             flows: flows.slots,

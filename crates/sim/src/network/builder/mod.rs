@@ -15,7 +15,7 @@ use typed_index_collections::TiVec;
 use super::application::Application;
 use super::forwarding::Forwarding;
 use super::observe::StallWatch;
-use super::{ChannelSlot, PacketTrace, QueueFactory};
+use super::{ChannelSlot, PacketTrace, QueueFactory, TransitPlan};
 use crate::capture::Captures;
 use crate::ledger::FlowLedger;
 use crate::limits::LimitsSpec;
@@ -41,6 +41,7 @@ pub struct NetworkBuilder {
     handovers: Vec<String>,
     satellites: Vec<String>,
     sharing: Option<Sharing>,
+    transit: Option<TransitPlan>,
     ends_outside: bool,
     captures: Option<Captures>,
     trace: Option<Box<dyn PacketTrace>>,
@@ -108,6 +109,7 @@ impl Default for NetworkBuilder {
             handovers: Vec::new(),
             satellites: Vec::new(),
             sharing: None,
+            transit: None,
             ends_outside: false,
             captures: None,
             trace: None,
@@ -154,6 +156,12 @@ impl NetworkBuilder {
     /// link has no rate.
     pub fn share_satellites(&mut self, links: &[LinkId], causes: Causes, factory: QueueFactory) {
         self.sharing = Some(Sharing { links: links.to_vec(), causes, factory });
+    }
+
+    /// Leads links through a network in orbit, hop by hop; a topology says what it is like ([`Change::Transit`](crate::topology::Change::Transit)). The queue of a
+    /// link's configuration is where packets wait while the link has no way or no rate.
+    pub fn transit(&mut self, plan: TransitPlan) {
+        self.transit = Some(plan);
     }
 
     /// Translates the addresses of what leaves `node` over these links.

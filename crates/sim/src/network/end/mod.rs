@@ -7,7 +7,7 @@ use leobench_transport::endpoint::Loss;
 use typed_index_collections::TiVec;
 
 use super::observe::{FlowState, Observed};
-use super::{Network, NetworkError, ObjectTimes, TransmitterTotals};
+use super::{HopTotals, Network, NetworkError, ObjectTimes, TransitTotals, TransmitterTotals};
 
 /// A network at its end.
 pub(crate) struct Ended {
@@ -19,6 +19,8 @@ pub(crate) struct Ended {
     pub(crate) directions: TiVec<DirectionId, (LinkCounters, LogHistogram)>,
     /// Totals of the transmitters that links shared, of those that served.
     pub(crate) transmitters: Vec<TransmitterTotals>,
+    /// Totals of the hops of the network in orbit that sent, and of all, if there is one.
+    pub(crate) transit: Option<(Vec<HopTotals>, TransitTotals)>,
     /// By flow, what became of the objects of its page, if it has one.
     pub(crate) pages: TiVec<FlowId, Option<Vec<ObjectTimes>>>,
     /// By flow, which end lost its connection for good, if one did, and how; the first if both did.
@@ -46,8 +48,10 @@ impl Network {
             let (flow, done) = (slot.flow, slot.endpoint.finish(self.now));
             done.map_err(|error| self.flow_error(flow, error))?;
         }
-        let Self { now, directions, observer, flows, store, held, transmitters, .. } = self;
+        let Self { now, directions, observer, flows, store, held, transmitters, transit, .. } =
+            self;
         let transmitters = transmitters.map(|shared| shared.totals(now)).unwrap_or_default();
+        let transit = transit.map(|transit| transit.totals());
         let pages = flows.iter().map(|flow| flow.application.page()).collect();
         let on_links = directions.iter().map(|link| link.backlog().packets + link.in_flight());
         debug_assert_eq!(
@@ -62,7 +66,7 @@ impl Network {
         for (state, before) in states.iter_mut().zip(&observed.before) {
             state.leave_out(before);
         }
-        Ok(Ended { observed, states, directions, transmitters, pages, losses })
+        Ok(Ended { observed, states, directions, transmitters, transit, pages, losses })
     }
 
     /// Returns the state of each flow's ends at this instant.

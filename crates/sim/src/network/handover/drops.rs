@@ -23,6 +23,12 @@ impl Network {
         if self.transmitters.as_ref().is_some_and(|shared| shared.serve(direction)) {
             self.leave_shared_link(direction, left)?;
         }
+        if self.transit.as_ref().is_some_and(|transit| transit.serves(direction)) {
+            self.leave_transit(direction, left)?;
+            if left == LeftPackets::Forward {
+                return Ok(());
+            }
+        }
         let out = &mut self.link_output;
         match left {
             LeftPackets::Drain => return Ok(()),

@@ -110,6 +110,7 @@ impl Network {
                 self.access.learn(self.now, link, state);
                 Ok(())
             }
+            Change::Transit(update) => self.follow_transit(*update),
             Change::Handover(stage) => {
                 self.access.reach(self.now, topology, &stage);
                 let reached = NetworkEvent::Handover { topology, stage: &stage };
@@ -123,6 +124,7 @@ impl Network {
         let was_up = self.observer.is_up(direction);
         self.directions[direction].set_channel(self.now, state, &mut self.link_output);
         self.settle(direction)?;
+        self.settle_transit(direction)?;
         self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
         self.observer.emit(self.now, NetworkEvent::Channel { direction, state })?;
         self.deliver(direction)?;

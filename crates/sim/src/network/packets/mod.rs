@@ -101,6 +101,9 @@ impl Network {
         if self.transmitters.as_ref().is_some_and(|shared| shared.serve(direction)) {
             return self.enter_shared(direction, packet);
         }
+        if self.transit.as_ref().is_some_and(|transit| transit.serves(direction)) {
+            return self.enter_transit(direction, packet);
+        }
         self.directions[direction].enqueue(self.now, packet, &mut self.link_output);
         self.wakes.set(Entity::Direction(direction), self.directions[direction].next_wake());
         // At the very instant this packet comes in, another one may reach the far end.

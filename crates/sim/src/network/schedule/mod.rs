@@ -17,6 +17,8 @@ pub(super) enum Entity {
     Channel(usize),
     /// The transmitters that links share.
     Transmitters,
+    /// The network in orbit.
+    Transit,
     /// A link in one direction.
     Direction(DirectionId),
     /// The applications of a flow.
@@ -57,13 +59,14 @@ pub(super) struct Schedule {
     now: SimTime,
     /// Those that are due now, by number. What the heaps say of them is no earlier, and set anew when they are done.
     ready: ReadySet,
-    /// Topologies, channels, shared transmitters and links.
+    /// Topologies, channels, shared transmitters, the network in orbit and links.
     network: WakeHeap,
     /// Applications, forecasts, endpoints and the observer.
     ends: WakeHeap,
     /// The first number of each class after the first.
     channels: usize,
     transmitters: usize,
+    transit: usize,
     directions: usize,
     flows: usize,
     forecasts: usize,
@@ -76,7 +79,8 @@ impl Schedule {
     pub(super) fn new(census: Census) -> Self {
         let channels = census.topologies;
         let transmitters = channels + census.channels;
-        let directions = transmitters + 1;
+        let transit = transmitters + 1;
+        let directions = transit + 1;
         let flows = directions + census.directions;
         let forecasts = flows + census.flows;
         let endpoints = forecasts + 1;
@@ -88,6 +92,7 @@ impl Schedule {
             ends: WakeHeap::new(observer + 1 - flows),
             channels,
             transmitters,
+            transit,
             directions,
             flows,
             forecasts,
@@ -113,6 +118,7 @@ impl Schedule {
             Entity::Topology(number) => number,
             Entity::Channel(number) => self.channels + number,
             Entity::Transmitters => self.transmitters,
+            Entity::Transit => self.transit,
             Entity::Direction(direction) => self.directions + direction.index(),
             Entity::Application(flow) => self.flows + flow.index(),
             Entity::Forecasts => self.forecasts,
@@ -146,6 +152,8 @@ impl Schedule {
             Entity::Application((number - self.flows).into())
         } else if number >= self.directions {
             Entity::Direction((number - self.directions).into())
+        } else if number >= self.transit {
+            Entity::Transit
         } else if number >= self.transmitters {
             Entity::Transmitters
         } else if number >= self.channels {

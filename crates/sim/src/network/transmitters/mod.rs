@@ -25,7 +25,7 @@ leobench_base::indices! {
 }
 
 /// The direction in which a satellite sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Way {
     /// Towards gateways: the first direction of links.
     There,

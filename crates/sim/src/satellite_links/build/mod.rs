@@ -1,6 +1,7 @@
 //! The links through a constellation, from a scenario.
 
 mod forwarded;
+mod transit;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use leobench_orbit::frame::EQUATOR_RADIUS;
 use leobench_orbit::serving::on_grid::OnGrid;
 use leobench_orbit::serving::{PolicyContext, PolicySpec, Signal};
 use leobench_orbit::{
-    Angle, Assignment, Constellation, Ephemeris, Epoch, Gap, GatewayId, Gateways, Limits, Router,
-    ServingPolicy, Sighting, Terminal, isl, plus_grid,
+    Angle, Assignment, Constellation, Ephemeris, Epoch, Gap, GatewayId, Gateways, Isl, Limits,
+    Router, ServingPolicy, Sighting, Terminal, isl, plus_grid,
 };
 
 use super::chain::ChainLinks;
@@ -96,8 +97,15 @@ pub(super) fn build(
                 subflow(passage, is_chain)?;
             }
             let names = constellation.satellites().iter().map(|one| one.name.clone()).collect();
-            let satellites = orbits(scenario, spec, constellation, &stations, &passages, rng)?;
-            (Kind::Orbits(Box::new(satellites)), names, warnings)
+            let kind = if spec.has_hops() {
+                let satellites =
+                    transit::build(scenario, spec, constellation, &stations, &passages, rng)?;
+                Kind::Transit(Box::new(satellites))
+            } else {
+                let satellites = orbits(scenario, spec, constellation, &stations, &passages, rng)?;
+                Kind::Orbits(Box::new(satellites))
+            };
+            (kind, names, warnings)
         }
         Satellites::Forwarded(_) => unreachable!("it is built on its own"),
     };
@@ -358,28 +366,7 @@ fn routing(
     passages: &[Passage<'_>],
 ) -> Result<Routing, Fault> {
     let count = constellation.satellites().len();
-    let links = match &spec.file {
-        Some(file) => {
-            let text = text_of(folder, "isl.file", file)?;
-            let allowed = "pairs of satellite numbers";
-            isl::read_pairs(file, &text, count)
-                .map_err(|error| Fault::new("isl.file", error.to_string(), allowed))?
-        }
-        None => plus_grid(constellation),
-    };
-    if links.is_empty() {
-        let problem = "cannot find neighbours, because element sets have no planes";
-        return Err(Fault::new(
-            "isl",
-            problem,
-            "`isl.file`, or satellites from a preset or shells",
-        ));
-    }
-    let limits = Limits {
-        longest_m: spec.longest.map_or(f64::INFINITY, Distance::m),
-        clearance_m: spec.clearance.m(),
-        highest_latitude: spec.highest_latitude.map(|angle| Angle::from_degrees(angle.degrees())),
-    };
+    let (links, limits) = lasers(folder, spec, constellation)?;
     let mut groups: Vec<&[usize]> = Vec::new();
     let mut of_path = Vec::new();
     for passage in passages {
@@ -402,4 +389,36 @@ fn routing(
     let ways = passages.iter().map(|_| None).collect();
     let (every, next, exits) = (spec.every, SimTime::ZERO, Vec::new());
     Ok(Routing { router, destinations, of_path, every, next, ways, exits })
+}
+
+/// The lasers between satellites, and when they can be used.
+fn lasers(
+    folder: &Path,
+    spec: &IslSpec,
+    constellation: &Constellation,
+) -> Result<(Vec<Isl>, Limits), Fault> {
+    let count = constellation.satellites().len();
+    let links = match &spec.file {
+        Some(file) => {
+            let text = text_of(folder, "isl.file", file)?;
+            let allowed = "pairs of satellite numbers";
+            isl::read_pairs(file, &text, count)
+                .map_err(|error| Fault::new("isl.file", error.to_string(), allowed))?
+        }
+        None => plus_grid(constellation),
+    };
+    if links.is_empty() {
+        let problem = "cannot find neighbours, because element sets have no planes";
+        return Err(Fault::new(
+            "isl",
+            problem,
+            "`isl.file`, or satellites from a preset or shells",
+        ));
+    }
+    let limits = Limits {
+        longest_m: spec.longest.map_or(f64::INFINITY, Distance::m),
+        clearance_m: spec.clearance.m(),
+        highest_latitude: spec.highest_latitude.map(|angle| Angle::from_degrees(angle.degrees())),
+    };
+    Ok((links, limits))
 }

@@ -8,14 +8,14 @@ mod satellites;
 
 use leobench_base::quantity::{Angle, Distance, Elevation};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
-use leobench_base::{DurationDistribution, SimDuration};
+use leobench_base::{BitRate, DurationDistribution, SimDuration};
 use leobench_link::QueueSpec;
 use leobench_orbit::{Epoch, PolicySpec};
 
 pub(crate) use hypatia::fault as hypatia_fault;
 pub use hypatia::{Forwarded, StateFile};
 pub use passage::PassageSpec;
-pub use places::{GatewaySpec, TerminalSpec};
+pub use places::{BackhaulSpec, GatewaySpec, TerminalSpec};
 pub(crate) use satellites::text_of;
 pub use satellites::{Satellites, SatellitesModel, SatellitesSpec};
 
@@ -55,6 +55,9 @@ leobench_base::spec! {
         pub old_packets: LeftPackets = LeftPackets::Drain,
         /// A queue on each satellite, for all links that it serves; without, each link has its own queue and transmitter.
         pub satellite: Option<SatelliteSpec>,
+        /// Transmitters with queues between the ground and satellites; without, each link has its own at its terminal and at the satellite
+        /// over it.
+        pub ground: Option<GroundSpec>,
         /// Links between satellites; without them, each satellite needs a gateway in view (bent pipe).
         pub isl: Option<IslSpec>,
         /// Time between two updates of delay and rate. A delay changes by less than 50 us per second.
@@ -75,6 +78,17 @@ leobench_base::spec! {
 }
 
 leobench_base::spec! {
+    /// The transmitters between the ground and satellites: each station sends the packets of all its links to satellites by one, and
+    /// each satellite those to all stations below it. Packets of terminals go at the rates of their links.
+    pub struct GroundSpec {
+        /// Rate between gateways and satellites; without, they take no time.
+        pub rate: Option<BitRate>,
+        /// Queue discipline in front of each transmitter.
+        pub queue: QueueSpec = default_queue(),
+    }
+}
+
+leobench_base::spec! {
     /// Links between satellites.
     pub struct IslSpec: Default {
         /// A file of pairs of satellite numbers, one link per line; without it, each satellite has links to its
@@ -88,10 +102,22 @@ leobench_base::spec! {
         pub highest_latitude: Option<Angle>,
         /// Time between two searches for the shortest route.
         pub every: SimDuration = SimDuration::from_secs(1),
+        /// Rate of each laser in each direction; without, packets only take time to propagate.
+        pub rate: Option<BitRate>,
+        /// Queue discipline in front of each laser, if they have a rate.
+        pub queue: QueueSpec = default_queue(),
     }
 }
 
 impl ConstellationSpec {
+    /// Whether packets go from hop to hop, each with a queue of its own.
+    pub fn has_hops(&self) -> bool {
+        self.ground.is_some()
+            || self.isl.as_ref().is_some_and(|isl| isl.rate.is_some())
+            || self.gateways.iter().any(|(_, gateway)| gateway.backhaul.is_some())
+            || self.policy.model().is_free()
+    }
+
     fn check(&self) -> Result<(), Fault> {
         let times = [
             ("reconfigure_every", self.reconfigure_every),
@@ -138,8 +164,12 @@ impl ConstellationSpec {
             );
             return Err(Fault::new("reconfigure_every", problem, allowed));
         }
-        if self.old_packets == LeftPackets::Forward && self.satellite.is_none() {
-            let allowed = "`drain`, `deliver` or `drop`, because the link keeps its queue; or satellites with queues (`satellite`)";
+        if self.has_hops() {
+            self.check_hops()?;
+        }
+        if self.old_packets == LeftPackets::Forward && self.satellite.is_none() && !self.has_hops()
+        {
+            let allowed = "`drain`, `deliver` or `drop`, because the link keeps its queue; or satellites with queues (`satellite`, `ground`, `isl.rate`)";
             return Err(Fault::new("old_packets", "is not possible in a constellation", allowed));
         }
         if self.overlap.mean() > 0.0 && self.outage.mean() > 0.0 {
@@ -174,6 +204,27 @@ impl ConstellationSpec {
 }
 
 impl ConstellationSpec {
+    /// Refuses what does not go with queues of hops.
+    fn check_hops(&self) -> Result<(), Fault> {
+        let hops = "queues of hops (`ground`, `isl.rate`, `backhaul`, the policy `shortest`)";
+        let given = |key: &str, allowed: &str| {
+            Err(Fault::new(key, format!("is given together with {hops}"), allowed))
+        };
+        if self.satellite.is_some() {
+            return given("satellite", "`ground`, which gives satellites transmitters as well");
+        }
+        if self.overlap.mean() > 0.0 {
+            return given(
+                "overlap",
+                "an `outage`, or none: packets on their way go on by the tables of satellites",
+            );
+        }
+        if matches!(self.satellites, SatellitesSpec::Chain(_) | SatellitesSpec::Hypatia(_)) {
+            return given("satellites", "a preset, Walker shells or element sets");
+        }
+        Ok(())
+    }
+
     /// A forwarding state says who serves and which way packets take, and its folder has the stations.
     fn check_forwarded(&self) -> Result<(), Fault> {
         let given = [

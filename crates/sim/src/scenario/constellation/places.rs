@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use leobench_base::SimDuration;
 use leobench_base::quantity::{Altitude, Angle, Bearing, Elevation, Latitude, Longitude};
 use leobench_base::spec::{Fault, UpTo};
+use leobench_base::{BitRate, SimDuration};
+use leobench_link::QueueSpec;
 use leobench_orbit::visibility::{Dish, Obstructions};
 use leobench_orbit::{Angle as Turn, Epoch, Geodetic, Track, View};
 
+use super::default_queue;
 use super::satellites::text_of;
 
 leobench_base::spec! {
@@ -58,6 +60,18 @@ leobench_base::spec! {
         pub altitude: Altitude = Altitude::constant(0.0),
         /// Delay over land from here to the node at the end of the link.
         pub delay: SimDuration [UpTo::DELAY] = SimDuration::ZERO,
+        /// Transmitters and queues on the way over land.
+        pub backhaul: Option<BackhaulSpec>,
+    }
+}
+
+leobench_base::spec! {
+    /// The way over land between a gateway and the node at the end of its links, shared by all of them.
+    pub struct BackhaulSpec {
+        /// Rate in each direction.
+        pub rate: BitRate,
+        /// Queue discipline at both ends.
+        pub queue: QueueSpec = default_queue(),
     }
 }
 

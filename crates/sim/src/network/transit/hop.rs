@@ -1,0 +1,156 @@
+//! One hop: a transmitter with its queue, and the packets that propagate behind it.
+
+use std::collections::VecDeque;
+
+use leobench_base::{BitRate, Descriptor, SimDuration, SimTime};
+use leobench_link::{Backlog, Causes, SharedTransmitter};
+
+use super::{HopKey, HopParts, HopRate, HopTotals};
+
+leobench_base::indices! {
+    /// A hop of the network in orbit.
+    HopId
+}
+
+/// A laser between two satellites.
+pub(super) struct Laser {
+    pub(super) ends: [u32; 2],
+    /// Its delay, and whether it is on.
+    pub(super) delay: SimDuration,
+    pub(super) is_on: bool,
+}
+
+impl Laser {
+    pub(super) const fn new(ends: [u32; 2]) -> Self {
+        Self { ends, delay: SimDuration::ZERO, is_on: false }
+    }
+}
+
+/// The place that a packet gets to next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Satellite(u32),
+    /// A gateway with a backhaul, by the number of its station.
+    Gateway(u32),
+    /// The far end of its link.
+    End,
+}
+
+/// A packet that propagates.
+pub(super) struct Flying {
+    arrival: SimTime,
+    pub(super) place: Place,
+    pub(super) packet: Descriptor,
+}
+
+pub(super) struct Hop {
+    pub(super) key: HopKey,
+    pub(super) name: String,
+    pub(super) transmitter: Option<(Box<SharedTransmitter>, HopRate)>,
+    /// In the order of their arrival.
+    flight: VecDeque<Flying>,
+}
+
+impl Hop {
+    pub(super) fn new(key: HopKey, parts: HopParts, causes: &Causes) -> Self {
+        let HopParts { name, transmitter } = parts;
+        let transmitter = transmitter
+            .map(|(queue, rate)| (Box::new(SharedTransmitter::new(queue, causes)), rate));
+        Self { key, name, transmitter, flight: VecDeque::new() }
+    }
+
+    /// How much waits, if there is a queue.
+    pub(super) fn backlog(&self) -> Option<Backlog> {
+        self.transmitter.as_ref().map(|(transmitter, _)| transmitter.backlog())
+    }
+
+    pub(super) fn restart(&mut self, causes: &Causes) {
+        if let Some((transmitter, _)) = &mut self.transmitter {
+            transmitter.restart(causes);
+        }
+    }
+
+    /// The totals, if anything has been sent or dropped.
+    pub(super) fn totals(&self) -> Option<HopTotals> {
+        let counters = self.transmitter.as_ref()?.0.counters();
+        (counters.enqueued.packets > 0)
+            .then(|| HopTotals { name: self.name.clone(), counters: counters.clone() })
+    }
+
+    /// When a transmission ends, the queue is asked again, or a packet arrives.
+    pub(super) fn next_wake(&self) -> SimTime {
+        let due = self.transmitter.as_ref().and_then(|(transmitter, _)| transmitter.next_wake());
+        let arrival = self.flight.front().map(|flying| flying.arrival);
+        due.unwrap_or(SimTime::MAX).min(arrival.unwrap_or(SimTime::MAX))
+    }
+
+    /// A packet propagates from `now` on. Over lasers and cables, none overtakes another; stations and satellites send over different ways.
+    pub(super) fn fly(
+        &mut self,
+        now: SimTime,
+        delay: SimDuration,
+        place: Place,
+        packet: Descriptor,
+    ) {
+        let mut arrival = now + delay;
+        let last = self.flight.back().map_or(SimTime::ZERO, |flying| flying.arrival);
+        match self.key {
+            HopKey::Laser(_) | HopKey::Backhaul { .. } => arrival = arrival.max(last),
+            HopKey::Up(_) | HopKey::Down { .. } if arrival < last => {
+                let at = self.flight.partition_point(|flying| flying.arrival <= arrival);
+                return self.flight.insert(at, Flying { arrival, place, packet });
+            }
+            HopKey::Up(_) | HopKey::Down { .. } => {}
+        }
+        self.flight.push_back(Flying { arrival, place, packet });
+    }
+
+    /// The next packet that has arrived by `now`.
+    pub(super) fn land(&mut self, now: SimTime) -> Option<Flying> {
+        self.flight.pop_front_if(|flying| flying.arrival <= now)
+    }
+
+    /// Takes packets that wait out of the queue at `now`, in order of arrival.
+    pub(super) fn withdraw(
+        &mut self,
+        now: SimTime,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+    ) -> Vec<Descriptor> {
+        let mut packets = Vec::new();
+        if let Some((transmitter, _)) = &mut self.transmitter {
+            transmitter.withdraw(now, leaves, &mut packets);
+        }
+        packets
+    }
+
+    /// Takes packets off the wire, and those that propagate.
+    pub(super) fn cut(
+        &mut self,
+        now: SimTime,
+        leaves: &dyn Fn(&Descriptor) -> bool,
+    ) -> Vec<Descriptor> {
+        let on_wire = self.transmitter.as_mut().and_then(|(one, _)| one.cut(now, leaves));
+        let mut packets: Vec<_> = on_wire.into_iter().collect();
+        for _ in 0..self.flight.len() {
+            let Some(flying) = self.flight.pop_front() else { break };
+            if leaves(&flying.packet) {
+                packets.push(flying.packet);
+            } else {
+                self.flight.push_back(flying);
+            }
+        }
+        packets
+    }
+}
+
+impl HopRate {
+    /// The rate of a packet whose link has this rate, between a satellite and a terminal or elsewhere.
+    #[inline]
+    pub(super) const fn of(self, link: BitRate, at_terminal: bool) -> BitRate {
+        match self {
+            Self::Fixed(rate) => rate,
+            Self::OfLinks(_) if at_terminal => link,
+            Self::OfLinks(rate) => rate,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The network in orbit: packets of links through a constellation go from hop to hop, each with a transmitter and a queue that other
+//! links share.
+//!
+//! A packet takes the next hop that the tables of a satellite name when it gets there, as in a network of routers. [`Transit`] has the
+//! tables and the hops; `boarding` takes packets off their links and on again, `service` moves them over hops, `moves` follows
+//! the tables, lasers and terminals. [`Ride`] is the state of one packet on its way.
+
+mod boarding;
+mod hop;
+mod moves;
+mod plan;
+mod ride;
+mod service;
+
+use leobench_base::{BitRate, Descriptor, DirectionId, SimTime, Tag};
+use leobench_link::{Backlog, Link, SharedCounters, SharedOutput};
+use rustc_hash::FxHashMap;
+use typed_index_collections::{TiSlice, TiVec};
+
+use super::schedule::WakeHeap;
+use crate::topology::{Leg, NextHop};
+use hop::{Hop, HopId, Laser};
+pub use plan::{HopFactory, HopKey, HopParts, HopRate, Radio, TransitPlan, TransitRoute};
+use ride::Ride;
+
+/// Totals of a hop that has sent anything.
+#[derive(Clone, Debug)]
+pub(crate) struct HopTotals {
+    pub(crate) name: String,
+    pub(crate) counters: SharedCounters,
+}
+
+/// How packets fared at satellites.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TransitTotals {
+    /// Packets that met a satellite again after a change of the tables.
+    pub(crate) looped: u64,
+    /// Packets whose satellite knew no way on.
+    pub(crate) black_holes: u64,
+    /// Packets that came to satellites.
+    pub(crate) visits: u64,
+}
+
+/// The network in orbit.
+pub(in crate::network) struct Transit {
+    plan: TransitPlan,
+    /// None for links that do not lead through it.
+    links: TiVec<DirectionId, Option<Passenger>>,
+    lasers: Vec<Laser>,
+    /// By destination and satellite.
+    next_hops: Vec<Vec<NextHop>>,
+    exits: Vec<Vec<Leg>>,
+    /// How often the tables have changed.
+    epoch: u32,
+    hops: TiVec<HopId, Hop>,
+    known: FxHashMap<HopKey, HopId>,
+    /// By laser and direction, its hop, once it has one.
+    laser_hops: Vec<Option<HopId>>,
+    wakes: WakeHeap,
+    /// By slot of the packet.
+    rides: Vec<Ride>,
+    output: SharedOutput,
+    totals: TransitTotals,
+    since: SimTime,
+}
+
+/// A direction of a link that leads through it.
+struct Passenger {
+    route: TransitRoute,
+    /// Where its packets go up now.
+    entry: Option<Leg>,
+    /// Its latest rate above zero.
+    rate: BitRate,
+    /// The hops up and down that it used last, and their keys.
+    up: Option<(HopKey, HopId)>,
+    down: Option<(HopKey, HopId)>,
+}
+
+impl Transit {
+    /// Nothing is on its way, and no way known.
+    pub(in crate::network) fn new(
+        plan: TransitPlan,
+        directions: &mut TiSlice<DirectionId, Link>,
+    ) -> Self {
+        assert!(plan.satellites <= usize::from(u16::MAX), "too many satellites for their numbers");
+        let mut links: TiVec<_, Option<Passenger>> = directions.iter().map(|_| None).collect();
+        for (direction, route) in &plan.routes {
+            let link = &mut directions[*direction];
+            link.share_transmitter();
+            plan.causes.drops.iter().for_each(|cause| link.expect_cause(*cause));
+            plan.causes.marks.iter().for_each(|cause| link.expect_mark(*cause));
+            let rate = link.offered_rate().unwrap_or(BitRate::ZERO);
+            links[*direction] =
+                Some(Passenger { route: *route, entry: None, rate, up: None, down: None });
+        }
+        let next_hops = vec![vec![NextHop::Nowhere; plan.satellites]; plan.destinations];
+        let exits = vec![Vec::new(); plan.destinations];
+        let lasers = plan.lasers.iter().map(|ends| Laser::new(*ends)).collect();
+        let laser_hops = vec![None; 2 * plan.lasers.len()];
+        Self {
+            plan,
+            links,
+            lasers,
+            next_hops,
+            exits,
+            epoch: 0,
+            hops: TiVec::new(),
+            known: FxHashMap::default(),
+            laser_hops,
+            wakes: WakeHeap::new(0),
+            rides: Vec::new(),
+            output: SharedOutput::default(),
+            totals: TransitTotals::default(),
+            since: SimTime::ZERO,
+        }
+    }
+
+    /// Whether a link leads through it.
+    pub(in crate::network) fn serves(&self, direction: DirectionId) -> bool {
+        self.links[direction].is_some()
+    }
+
+    /// Names and backlogs of the hops with a queue that anything waits in.
+    pub(in crate::network) fn backlogs(&self) -> impl Iterator<Item = (&str, Backlog)> {
+        let backlogs = self.hops.iter().filter_map(|hop| Some((hop.name.as_str(), hop.backlog()?)));
+        backlogs.filter(|(_, backlog)| backlog.packets > 0)
+    }
+
+    /// Counts anew from `now` on, as at the end of a warm-up.
+    pub(in crate::network) fn restart(&mut self, now: SimTime) {
+        self.since = now;
+        self.totals = TransitTotals::default();
+        for hop in &mut self.hops {
+            hop.restart(&self.plan.causes);
+        }
+    }
+
+    /// Totals of the hops that sent since the start, or the last [restart](Self::restart), in the order of their names, and of all.
+    pub(in crate::network) fn totals(&self) -> (Vec<HopTotals>, TransitTotals) {
+        let mut totals: Vec<_> = self.hops.iter().filter_map(Hop::totals).collect();
+        totals.sort_by(|one, other| one.name.cmp(&other.name));
+        (totals, self.totals)
+    }
+
+    fn passenger(&self, direction: DirectionId) -> &Passenger {
+        self.links[direction].as_ref().expect("the link leads through the network in orbit")
+    }
+
+    fn passenger_mut(&mut self, direction: DirectionId) -> &mut Passenger {
+        self.links[direction].as_mut().expect("the link leads through the network in orbit")
+    }
+
+    /// The state of a packet on its way.
+    fn ride(&self, packet: &Descriptor) -> &Ride {
+        &self.rides[packet.slot.0 as usize]
+    }
+
+    fn ride_mut(&mut self, packet: &Descriptor) -> &mut Ride {
+        &mut self.rides[packet.slot.0 as usize]
+    }
+
+    /// A packet begins its way: its tag is its place among the rides from now on.
+    fn begin(&mut self, now: SimTime, direction: DirectionId, packet: &mut Descriptor) {
+        let slot = packet.slot.0 as usize;
+        let ride = Ride::new(direction, now, self.epoch);
+        if slot >= self.rides.len() {
+            self.rides.resize(slot + 1, ride);
+        }
+        self.rides[slot] = ride;
+        packet.tag = Tag(packet.slot.0);
+    }
+
+    /// The hop of a key, made when it is first asked for.
+    fn hop(&mut self, key: HopKey) -> HopId {
+        if let Some(id) = self.known.get(&key) {
+            return *id;
+        }
+        self.wakes.grow();
+        let parts = (self.plan.factory)(key);
+        let id = self.hops.push_and_get_key(Hop::new(key, parts, &self.plan.causes));
+        self.known.insert(key, id);
+        id
+    }
+
+    fn laser_hop(&mut self, laser: u32) -> HopId {
+        if let Some(id) = self.laser_hops[laser as usize] {
+            return id;
+        }
+        let id = self.hop(HopKey::Laser(laser));
+        self.laser_hops[laser as usize] = Some(id);
+        id
+    }
+
+    /// The hop from the ground for packets of a link that go up at a station now.
+    fn up_hop(&mut self, direction: DirectionId, station: u32) -> HopId {
+        let Passenger { route, up, .. } = self.passenger(direction);
+        let key = HopKey::Up(route.up.unwrap_or(Radio::Station(station)));
+        if let Some((_, id)) = up.filter(|(last, _)| *last == key) {
+            return id;
+        }
+        let id = self.hop(key);
+        self.passenger_mut(direction).up = Some((key, id));
+        id
+    }
+
+    /// The hop from a satellite to the ground for packets of a link.
+    fn down_hop(&mut self, direction: DirectionId, satellite: u32) -> HopId {
+        let Passenger { route, down, .. } = self.passenger(direction);
+        let key = HopKey::Down { satellite, radio: route.down };
+        if let Some((_, id)) = down.filter(|(last, _)| *last == key) {
+            return id;
+        }
+        let id = self.hop(key);
+        self.passenger_mut(direction).down = Some((key, id));
+        id
+    }
+}

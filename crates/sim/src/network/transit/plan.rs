@@ -1,0 +1,94 @@
+//! What stays the same in a network in orbit: its links, hops and their queues.
+
+use leobench_base::{BitRate, DirectionId, SimDuration};
+use leobench_link::{Causes, QueueDiscipline};
+
+use crate::network::Way;
+use crate::topology::LeftPackets;
+
+/// A hop: a transmitter with its queue, and where its packets propagate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HopKey {
+    /// A laser in one direction: twice its number, and one more against its direction.
+    Laser(u32),
+    /// From the ground to satellites.
+    Up(Radio),
+    /// From a satellite to the ground.
+    Down {
+        /// Number of the satellite.
+        satellite: u32,
+        /// For whom.
+        radio: Radio,
+    },
+    /// Between a gateway and the second node of its links.
+    Backhaul {
+        /// Number of the station.
+        station: u32,
+        /// Whether from the gateway (`There`) or to it.
+        way: Way,
+    },
+}
+
+/// Those who share a transmitter between the ground and a satellite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Radio {
+    /// One direction of a link.
+    Link(DirectionId),
+    /// All links of a station.
+    Station(u32),
+    /// All stations below a satellite.
+    Satellite,
+}
+
+/// Parts of a hop that is to be built.
+pub struct HopParts {
+    /// Its name in results.
+    pub name: String,
+    /// Its queue and its rate; without, packets only propagate.
+    pub transmitter: Option<(Box<dyn QueueDiscipline>, HopRate)>,
+}
+
+/// The rate at which a hop sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HopRate {
+    /// That of all packets.
+    Fixed(BitRate),
+    /// That of each packet's link between satellites and terminals, and this one between satellites and gateways.
+    OfLinks(BitRate),
+}
+
+/// Builds a hop when the first packet comes.
+pub type HopFactory = Box<dyn Fn(HopKey) -> HopParts + Send>;
+
+/// The way of packets of one direction of a link, as far as it stays the same.
+#[derive(Clone, Copy, Debug)]
+pub struct TransitRoute {
+    /// Number of the destination.
+    pub destination: u32,
+    /// The transmitter to the first satellite; none if it is that of the station where packets go up at the time.
+    pub up: Option<Radio>,
+    /// Who shares the transmitter at the last satellite.
+    pub down: Radio,
+    /// Whether the packets come from a terminal.
+    pub from_terminal: bool,
+}
+
+/// A network in orbit.
+pub struct TransitPlan {
+    /// Number of satellites.
+    pub satellites: usize,
+    /// Lasers: numbers of both satellites.
+    pub lasers: Vec<[u32; 2]>,
+    /// Number of destinations.
+    pub destinations: usize,
+    /// By station, the delay of its backhaul, if it has one with a queue.
+    pub backhauls: Vec<Option<SimDuration>>,
+    /// The links.
+    pub routes: Vec<(DirectionId, TransitRoute)>,
+    /// Fate of the packets at a laser that goes off, and at a satellite that a terminal leaves.
+    pub left: LeftPackets,
+    /// The causes for which queues drop and mark.
+    pub causes: Causes,
+    /// Builds hops.
+    pub factory: HopFactory,
+}

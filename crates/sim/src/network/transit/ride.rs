@@ -1,0 +1,81 @@
+//! A packet on its way through the network in orbit.
+
+use leobench_base::{DirectionId, SimDuration, SimTime};
+
+/// The most satellites that are remembered: loops that begin when tables change are shorter.
+const MOST_REMEMBERED: usize = 10;
+
+/// State of a packet between both ends of its link; it fills a cache line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ride {
+    /// When it entered its link.
+    pub(super) entered: SimTime,
+    /// Time in queues so far.
+    pub(super) queued: SimDuration,
+    /// Delay of its way down, and the station there.
+    pub(super) down: (SimDuration, u32),
+    pub(super) direction: DirectionId,
+    /// The state of the tables when it last met one.
+    epoch: u32,
+    /// Satellites so far.
+    hops: u16,
+    /// Whether its first transmission has begun.
+    pub(super) departed: bool,
+    /// The latest satellites on its way, by their number among all so far.
+    visited: [u16; MOST_REMEMBERED],
+}
+
+const _: () = assert!(size_of::<Ride>() == 64, "a ride fills a cache line");
+
+/// How a packet came to a satellite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Visit {
+    /// For the first time.
+    First,
+    /// Again, after the tables have changed on its way.
+    Again,
+    /// Too often: it will not get out of a circle.
+    TooOften,
+}
+
+/// After so many satellites, a packet goes in a circle.
+const MOST_HOPS: u16 = 255;
+
+impl Ride {
+    /// A packet enters its link.
+    pub(super) const fn new(direction: DirectionId, now: SimTime, epoch: u32) -> Self {
+        Self {
+            entered: now,
+            queued: SimDuration::ZERO,
+            down: (SimDuration::ZERO, 0),
+            direction,
+            epoch,
+            hops: 0,
+            departed: false,
+            visited: [0; MOST_REMEMBERED],
+        }
+    }
+
+    /// The packet is at a satellite, whose tables have this state. Within one state of the tables no packet meets a satellite twice,
+    /// so nobody looks before it changes.
+    #[inline]
+    pub(super) fn visit(&mut self, satellite: u32, epoch: u32) -> Visit {
+        let known = usize::from(self.hops).min(MOST_REMEMBERED);
+        let satellite = satellite as u16;
+        let again = self.epoch != epoch && self.visited[..known].contains(&satellite);
+        self.visited[usize::from(self.hops) % MOST_REMEMBERED] = satellite;
+        self.hops += 1;
+        if self.hops >= MOST_HOPS {
+            Visit::TooOften
+        } else if again {
+            Visit::Again
+        } else {
+            Visit::First
+        }
+    }
+
+    /// Whether it has been at a satellite.
+    pub(super) const fn is_up(&self) -> bool {
+        self.hops > 0
+    }
+}

@@ -1,0 +1,310 @@
+//! Packets move over hops.
+
+use leobench_base::{Descriptor, DirectionId, SimDuration, SimTime};
+use leobench_link::{Cause, Drop, Link, Mark, PacketService};
+use typed_index_collections::TiSlice;
+
+use super::hop::{Flying, Place};
+use super::ride::Visit;
+use super::{HopId, HopKey, HopRate, Passenger, Ride, Transit, TransitRoute};
+use crate::network::observe::NetworkEvent;
+use crate::network::schedule::Entity;
+use crate::network::{Network, NetworkError, Way};
+use crate::record::Location;
+use crate::topology::{Leg, NextHop};
+
+/// How the packets of a hop are served.
+fn service<'a>(
+    (key, rate): (HopKey, HopRate),
+    rides: &'a [Ride],
+    passengers: &'a TiSlice<DirectionId, Option<Passenger>>,
+    links: &'a TiSlice<DirectionId, Link>,
+) -> impl Fn(&Descriptor) -> PacketService + 'a {
+    move |packet| {
+        let direction = rides[packet.slot.0 as usize].direction;
+        let passenger = passengers[direction].as_ref();
+        let passenger = passenger.expect("the link leads through the network in orbit");
+        let at_terminal = match key {
+            HopKey::Up(_) => passenger.route.from_terminal,
+            HopKey::Down { .. } => !passenger.route.from_terminal,
+            HopKey::Laser(_) | HopKey::Backhaul { .. } => false,
+        };
+        let rate = rate.of(passenger.rate, at_terminal);
+        PacketService { rate, wire_size: links[direction].wire_size(packet.meta.size) }
+    }
+}
+
+impl Transit {
+    /// A packet enters the queue of a hop; whether it has passed already, as the hop has none.
+    fn enqueue(
+        &mut self,
+        now: SimTime,
+        id: HopId,
+        mut packet: Descriptor,
+        links: &TiSlice<DirectionId, Link>,
+    ) -> Option<Descriptor> {
+        let Self { hops, rides, links: passengers, output, .. } = self;
+        let hop = &mut hops[id];
+        let Some((transmitter, rate)) = &mut hop.transmitter else { return Some(packet) };
+        packet.meta.enter(now);
+        let service = service((hop.key, *rate), rides, passengers, links);
+        transmitter.enqueue(now, packet, service, output);
+        None
+    }
+
+    /// Does what is due at the transmitter of a hop.
+    fn advance(&mut self, now: SimTime, id: HopId, links: &TiSlice<DirectionId, Link>) {
+        let Self { hops, rides, links: passengers, output, .. } = self;
+        let hop = &mut hops[id];
+        if let Some((transmitter, rate)) = &mut hop.transmitter {
+            transmitter.advance(now, service((hop.key, *rate), rides, passengers, links), output);
+        }
+    }
+
+    /// Begins the next transmission, if none is under way.
+    pub(super) fn resume(&mut self, now: SimTime, id: HopId, links: &TiSlice<DirectionId, Link>) {
+        let Self { hops, rides, links: passengers, output, .. } = self;
+        let hop = &mut hops[id];
+        if let Some((transmitter, rate)) = &mut hop.transmitter {
+            transmitter.resume(now, service((hop.key, *rate), rides, passengers, links), output);
+        }
+    }
+
+    /// Sets the wake-up of a hop; returns the first one of all.
+    fn set_wake(&mut self, id: HopId) -> Option<SimTime> {
+        self.wakes.set(id.index(), self.hops[id].next_wake());
+        self.next_wake()
+    }
+
+    fn next_wake(&self) -> Option<SimTime> {
+        Some(self.wakes.first().0).filter(|first| *first < SimTime::MAX)
+    }
+
+    /// Delay and next place of a packet that leaves a hop; none if it can go nowhere.
+    fn way_on(&self, id: HopId, packet: &Descriptor) -> Option<(SimDuration, Place)> {
+        let ride = self.ride(packet);
+        match self.hops[id].key {
+            HopKey::Laser(laser) => {
+                let one = &self.lasers[laser as usize / 2];
+                Some((one.delay, Place::Satellite(one.ends[1 - laser as usize % 2])))
+            }
+            HopKey::Up(_) => {
+                let Leg { satellite, delay, .. } = self.passenger(ride.direction).entry?;
+                Some((delay, Place::Satellite(satellite)))
+            }
+            HopKey::Down { .. } => {
+                let (delay, station) = ride.down;
+                let continues = self.passenger(ride.direction).route.from_terminal
+                    && self.plan.backhauls[station as usize].is_some();
+                Some((delay, if continues { Place::Gateway(station) } else { Place::End }))
+            }
+            HopKey::Backhaul { station, way } => {
+                let delay = self.plan.backhauls[station as usize]?;
+                Some((delay, if way == Way::There { Place::End } else { Place::Gateway(station) }))
+            }
+        }
+    }
+}
+
+impl Network {
+    /// What is due next in the network in orbit.
+    pub(in crate::network) fn serve_transit(&mut self) -> Result<(), NetworkError> {
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        let (due, number) = transit.wakes.first();
+        if due > self.now {
+            self.wakes.set(Entity::Transit, transit.next_wake());
+            return Ok(());
+        }
+        let id = HopId::from(number);
+        transit.advance(self.now, id, &self.directions);
+        self.pass_on_hop(id)?;
+        while let Some(flying) =
+            self.transit.as_mut().and_then(|transit| transit.hops[id].land(self.now))
+        {
+            let Flying { place, packet, .. } = flying;
+            self.reach(place, packet)?;
+        }
+        self.note_hop(id);
+        Ok(())
+    }
+
+    /// Sets the wake-up of a hop.
+    pub(super) fn note_hop(&mut self, id: HopId) {
+        if let Some(transit) = &mut self.transit {
+            self.wakes.set(Entity::Transit, transit.set_wake(id));
+        }
+    }
+
+    /// A packet enters a hop.
+    pub(super) fn put_on(&mut self, id: HopId, packet: Descriptor) -> Result<(), NetworkError> {
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        match transit.enqueue(self.now, id, packet, &self.directions) {
+            None => self.pass_on_hop(id)?,
+            Some(packet) => {
+                self.depart(&packet);
+                self.leave_hop(id, packet)?;
+            }
+        }
+        self.note_hop(id);
+        Ok(())
+    }
+
+    /// The first transmission of a packet begins, or it goes on without any.
+    pub(super) fn depart(&mut self, packet: &Descriptor) {
+        if let Some(transit) = &mut self.transit {
+            let ride = transit.ride_mut(packet);
+            if !std::mem::replace(&mut ride.departed, true) {
+                self.directions[ride.direction].on_departed(packet.meta.size);
+            }
+        }
+    }
+
+    /// Passes on what the transmitter of a hop has put out.
+    pub(super) fn pass_on_hop(&mut self, id: HopId) -> Result<(), NetworkError> {
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        if transit.output.is_empty() {
+            return Ok(());
+        }
+        let mut output = std::mem::take(&mut transit.output);
+        for (at, meta, tag) in output.started.drain(..) {
+            let ride = &mut transit.rides[tag.0 as usize];
+            ride.queued += at - meta.arrival;
+            if !std::mem::replace(&mut ride.departed, true) {
+                self.directions[ride.direction].on_departed(meta.size);
+            }
+        }
+        for mark in output.fates.marks.drain(..) {
+            self.mark_on_hop(&mark)?;
+        }
+        for Drop { packet, cause } in output.fates.drops.drain(..) {
+            self.drop_on_hop(packet, cause)?;
+        }
+        for (_, packet) in output.sent.drain(..) {
+            self.leave_hop(id, packet)?;
+        }
+        if let Some(transit) = &mut self.transit
+            && transit.output.is_empty()
+        {
+            transit.output = output;
+        }
+        Ok(())
+    }
+
+    /// A packet leaves a hop's transmitter: it propagates, to a satellite or to the far end of its link.
+    fn leave_hop(&mut self, id: HopId, packet: Descriptor) -> Result<(), NetworkError> {
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        match transit.way_on(id, &packet) {
+            Some((delay, Place::End)) => self.alight(delay, packet),
+            Some((delay, place)) => {
+                transit.hops[id].fly(self.now, delay, place, packet);
+                Ok(())
+            }
+            None => self.strand(packet),
+        }
+    }
+
+    /// A packet reaches a place.
+    fn reach(&mut self, place: Place, packet: Descriptor) -> Result<(), NetworkError> {
+        match place {
+            Place::Satellite(satellite) => self.visit(satellite, packet),
+            Place::Gateway(station) => self.at_gateway(station, packet),
+            Place::End => self.alight(SimDuration::ZERO, packet),
+        }
+    }
+
+    /// A packet is at a satellite, which sends it on as its tables say.
+    pub(super) fn visit(&mut self, satellite: u32, packet: Descriptor) -> Result<(), NetworkError> {
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        let epoch = transit.epoch;
+        let ride = &mut transit.rides[packet.slot.0 as usize];
+        let (direction, visit) = (ride.direction, ride.visit(satellite, epoch));
+        transit.totals.visits += 1;
+        match visit {
+            Visit::First => {}
+            Visit::Again => transit.totals.looped += 1,
+            Visit::TooOften => return self.drop_on_hop(packet, Cause::LOOP),
+        }
+        self.send_on(satellite, direction, packet)
+    }
+
+    /// A satellite sends a packet on.
+    pub(super) fn send_on(
+        &mut self,
+        satellite: u32,
+        direction: DirectionId,
+        packet: Descriptor,
+    ) -> Result<(), NetworkError> {
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        let destination = transit.passenger(direction).route.destination as usize;
+        match transit.next_hops[destination][satellite as usize] {
+            NextHop::Nowhere => self.strand(packet),
+            NextHop::Over(laser) => {
+                let id = transit.laser_hop(laser);
+                self.put_on(id, packet)
+            }
+            NextHop::Down => self.go_down(satellite, direction, packet),
+        }
+    }
+
+    /// A packet goes down from its last satellite, unless the link to its terminal is interrupted: it waits there, then.
+    fn go_down(
+        &mut self,
+        satellite: u32,
+        direction: DirectionId,
+        packet: Descriptor,
+    ) -> Result<(), NetworkError> {
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        let TransitRoute { destination, from_terminal, .. } = transit.passenger(direction).route;
+        let exits = &transit.exits[destination as usize];
+        let Some(leg) = exits.iter().find(|leg| leg.satellite == satellite) else {
+            return self.strand(packet);
+        };
+        let down = (leg.delay, leg.station);
+        if !from_terminal && self.directions[direction].offered_rate().is_none() {
+            return self.wait_for_terminal(direction, packet);
+        }
+        transit.ride_mut(&packet).down = down;
+        let id = transit.down_hop(direction, satellite);
+        self.put_on(id, packet)
+    }
+
+    /// Nobody knows a way on.
+    pub(super) fn strand(&mut self, packet: Descriptor) -> Result<(), NetworkError> {
+        if let Some(transit) = &mut self.transit {
+            transit.totals.black_holes += 1;
+        }
+        self.drop_on_hop(packet, Cause::NO_ROUTE)
+    }
+
+    #[cold]
+    fn mark_on_hop(&mut self, Mark { meta, tag, cause }: &Mark) -> Result<(), NetworkError> {
+        let Some(transit) = &self.transit else { return Ok(()) };
+        let (direction, cause) = (transit.rides[tag.0 as usize].direction, *cause);
+        self.directions[direction].on_marked(meta.size, cause);
+        Ok(self.observer.emit(self.now, NetworkEvent::Marked { direction, meta, cause })?)
+    }
+
+    /// A packet goes no further.
+    #[cold]
+    pub(super) fn drop_on_hop(
+        &mut self,
+        mut packet: Descriptor,
+        cause: Cause,
+    ) -> Result<(), NetworkError> {
+        let Some(transit) = &self.transit else { return Ok(()) };
+        let Ride { direction, departed, entered, queued, .. } = *transit.ride(&packet);
+        let link = &mut self.directions[direction];
+        if departed {
+            link.on_lost(packet.meta.size, cause);
+            let here = if packet.meta.is_sent {
+                SimDuration::ZERO
+            } else {
+                self.now.saturating_since(packet.meta.arrival)
+            };
+            (packet.meta.arrival, packet.meta.is_sent) = (entered + queued + here, true);
+        } else {
+            link.on_dropped(packet.meta.size, cause);
+        }
+        self.drop_packet(Location::Link(direction), packet, cause)
+    }
+}

@@ -1,0 +1,159 @@
+//! The links of a scenario whose packets go from hop to hop.
+
+use leobench_base::spec::Fault;
+use leobench_base::{RngTree, SimDuration};
+use leobench_orbit::{Assignment, Constellation, Ephemeris, Gap, Limits, PolicySpec, Terminal};
+
+use super::super::fault::within;
+use super::super::stations::EarthStations;
+use super::super::transit::{Lasers, LinkEnd, Place, Route, TransitLinks};
+use super::{Passage, lasers, policy};
+use crate::scenario::{ConstellationSpec, Scenario};
+
+/// Time between two searches for routes where there are no lasers.
+const SEARCH: SimDuration = SimDuration::from_secs(1);
+
+/// The stations of links, each once.
+struct Stations<'a> {
+    stations: &'a EarthStations,
+    /// By station, the delay over land that is a hop of its own.
+    backhauls: Vec<SimDuration>,
+    terminals: Vec<Terminal>,
+    /// The terminal and the policy of each terminal of the assignment.
+    served: Vec<(usize, Option<PolicySpec>)>,
+    places: Vec<Place>,
+    ends: Vec<LinkEnd>,
+}
+
+pub(super) fn build(
+    scenario: &Scenario,
+    spec: &ConstellationSpec,
+    constellation: Constellation,
+    stations: &EarthStations,
+    passages: &[Passage<'_>],
+    rng: &RngTree,
+) -> Result<TransitLinks, Fault> {
+    let at = |fault| within("constellation", fault);
+    let (all, limits, every) = match &spec.isl {
+        Some(isl) => {
+            let (all, limits) = lasers(&scenario.folder, isl, &constellation).map_err(at)?;
+            (all, limits, isl.every)
+        }
+        None => (Vec::new(), Limits::default(), SEARCH),
+    };
+    let lasers = Lasers::new(constellation.satellites().len(), all, limits);
+    let mut found = Stations::new(spec, stations);
+    let mut routes = Vec::new();
+    for passage in passages {
+        let ends = [found.terminal(spec, passage, rng)?, found.gateways(passage)?];
+        let directions = leobench_base::LinkId::from(passage.number).directions();
+        routes.push(Route { directions, ends, entries: [None; 2] });
+    }
+    let Stations { terminals, places, ends, backhauls, .. } = found;
+    let ephemeris = Ephemeris::new(constellation, spec.start.0, spec.knots);
+    let allowed = "satellites with orbits during the run";
+    let ephemeris =
+        ephemeris.map_err(|error| at(Fault::new("satellites", error.to_string(), allowed)))?;
+    let assignment = Assignment::new(ephemeris, terminals);
+    let count = stations.terminals.len();
+    Ok(TransitLinks::new(assignment, places, (count, backhauls), lasers, (ends, routes), every))
+}
+
+impl<'a> Stations<'a> {
+    fn new(spec: &ConstellationSpec, stations: &'a EarthStations) -> Self {
+        let gateways = stations.gateways.iter().map(|gateway| {
+            let given = spec.gateways.iter().find(|(name, _)| *name == gateway.name);
+            let has_hop = given.is_some_and(|(_, given)| given.backhaul.is_some());
+            if has_hop { gateway.onwards } else { SimDuration::ZERO }
+        });
+        let backhauls = stations.terminals.iter().map(|_| SimDuration::ZERO).chain(gateways);
+        Self {
+            stations,
+            backhauls: backhauls.collect(),
+            terminals: Vec::new(),
+            served: Vec::new(),
+            places: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// The end of a link at its terminal.
+    fn terminal(
+        &mut self,
+        spec: &ConstellationSpec,
+        passage: &Passage<'_>,
+        rng: &RngTree,
+    ) -> Result<usize, Fault> {
+        let number = passage.terminal;
+        let station = &self.stations.terminals[number];
+        if station.apart {
+            let allowed =
+                "no `apart`: with queues of hops, all links of a terminal use one satellite";
+            let field = format!("constellation.terminals.{}.apart", station.name);
+            return Err(Fault::new(field, "is given together with queues of hops", allowed));
+        }
+        let chosen = passage.spec.policy.as_ref();
+        if chosen.unwrap_or(&spec.policy).model().is_free() {
+            let place = self.place(number as u32);
+            return Ok(self.end(LinkEnd::Free(vec![place])));
+        }
+        let own = chosen.cloned();
+        let known = self.served.iter().position(|served| *served == (number, own.clone()));
+        let member = match known {
+            Some(member) => member,
+            None => {
+                let rng = rng.child("terminals").child(&station.name);
+                let gateways = passage.gateways.iter().map(|one| &self.stations.gateways[*one]);
+                let bent = spec.isl.is_none();
+                let gateways = gateways.filter(|_| bent).map(|gateway| gateway.observer());
+                self.terminals.push(Terminal {
+                    observer: station.observer(),
+                    apart: None,
+                    gateways: gateways.collect(),
+                    policy: policy(spec, self.stations, passage, &rng)?,
+                    gap: Gap { outage: spec.outage.clone(), overlap: spec.overlap.clone() },
+                    rng: rng.child("outage").rng(),
+                });
+                self.served.push((number, own));
+                self.terminals.len() - 1
+            }
+        };
+        Ok(self.end(LinkEnd::Served(member, number as u32)))
+    }
+
+    /// The end of a link at its gateways.
+    fn gateways(&mut self, passage: &Passage<'_>) -> Result<usize, Fault> {
+        if passage.gateways.is_empty() {
+            let allowed = "`constellation.gateways`, or a `constellation.gateway_list`";
+            return Err(Fault::new("constellation.gateways", "is empty", allowed));
+        }
+        let first = self.stations.terminals.len();
+        let places = passage.gateways.iter().map(|number| self.place((first + number) as u32));
+        let places: Vec<_> = places.collect();
+        Ok(self.end(LinkEnd::Free(places)))
+    }
+
+    fn end(&mut self, end: LinkEnd) -> usize {
+        let known = self.ends.iter().position(|known| *known == end);
+        known.unwrap_or_else(|| {
+            self.ends.push(end);
+            self.ends.len() - 1
+        })
+    }
+
+    /// A station that uses all satellites in its sky.
+    fn place(&mut self, station: u32) -> usize {
+        if let Some(known) = self.places.iter().position(|place| place.station == station) {
+            return known;
+        }
+        let terminals = self.stations.terminals.len();
+        let place = match (station as usize).checked_sub(terminals) {
+            None => &self.stations.terminals[station as usize],
+            Some(gateway) => &self.stations.gateways[gateway],
+        };
+        // A backhaul that is a hop of its own takes its time there.
+        let onwards = place.onwards.saturating_sub(self.backhauls[station as usize]);
+        self.places.push(Place { station, observer: place.observer(), onwards, seen: Vec::new() });
+        self.places.len() - 1
+    }
+}

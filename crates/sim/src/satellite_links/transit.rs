@@ -1,0 +1,425 @@
+//! Satellites on orbits as a network of routers: next hops by destination, and where packets go up and come down.
+
+use leobench_base::{DirectionId, SimDuration, SimTime};
+use leobench_orbit::frame::light_delay;
+use leobench_orbit::{
+    Assignment, DestinationId, Ephemeris, Exit, GatewayId, Handover, Isl, Limits,
+    NextHop as RouterHop, Observer, Router, SatelliteGrid, SatelliteId, Sighting, Site, TerminalId,
+};
+
+use super::{LinkState, ServingChange, WayState, nadir};
+use crate::topology::{Leg, NextHop, TransitUpdate};
+
+/// A station that uses all satellites in its sky at once.
+pub(super) struct Place {
+    /// Its number among all stations: terminals first, then gateways.
+    pub(super) station: u32,
+    pub(super) observer: Observer,
+    /// Delay over land to the end of a link, unless a hop of its own has it.
+    pub(super) onwards: SimDuration,
+    pub(super) seen: Vec<Sighting>,
+}
+
+/// An end of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum LinkEnd {
+    /// A terminal with a policy: its number among those of the assignment, and of its station.
+    Served(usize, u32),
+    /// Numbers of places, of which packets take the nearest.
+    Free(Vec<usize>),
+}
+
+/// A link.
+pub(super) struct Route {
+    pub(super) directions: [DirectionId; 2],
+    /// The ends, as destinations: that of the first direction last.
+    pub(super) ends: [usize; 2],
+    /// Where packets of both directions go up.
+    pub(super) entries: [Option<Leg>; 2],
+}
+
+/// The lasers.
+pub(super) struct Lasers {
+    pub(super) all: Vec<Isl>,
+    pub(super) limits: Limits,
+    /// By satellite, the neighbours, and twice the laser's number, plus one against its direction.
+    neighbours: Vec<Vec<(SatelliteId, u32)>>,
+}
+
+impl Lasers {
+    pub(super) fn new(satellites: usize, all: Vec<Isl>, limits: Limits) -> Self {
+        let mut neighbours = vec![Vec::new(); satellites];
+        for (number, laser) in (0u32..).zip(&all) {
+            neighbours[laser.from.index()].push((laser.to, 2 * number));
+            neighbours[laser.to.index()].push((laser.from, 2 * number + 1));
+        }
+        Self { all, limits, neighbours }
+    }
+
+    fn towards(&self, from: SatelliteId, to: SatelliteId) -> Option<u32> {
+        let found = self.neighbours[from.index()].iter().find(|(neighbour, _)| *neighbour == to);
+        found.map(|(_, laser)| *laser)
+    }
+
+    /// By laser, its delay; none while it is off.
+    fn delays(&self, ephemeris: &Ephemeris, out: &mut Vec<Option<SimDuration>>) {
+        out.clear();
+        out.extend(self.all.iter().map(|laser| {
+            let ends = [laser.from, laser.to].map(|end| ephemeris.position(end));
+            let on = self.limits.admit(laser.across, ends[0], ends[1]);
+            on.then(|| light_delay((ends[1] - ends[0]).norm()))
+        }));
+    }
+}
+
+/// Links over a network in orbit.
+pub(super) struct TransitLinks {
+    assignment: Assignment,
+    places: Vec<Place>,
+    /// Number of terminals, and by station the delay of a backhaul that is a hop of its own.
+    terminals: u32,
+    backhauls: Vec<SimDuration>,
+    lasers: Lasers,
+    router: Router,
+    /// The ends of links, each once.
+    ends: Vec<LinkEnd>,
+    routes: Vec<Route>,
+    every: SimDuration,
+    next: SimTime,
+    /// By destination and satellite, as the network knows it.
+    next_hops: Vec<Vec<NextHop>>,
+    exits: Vec<Exit>,
+    /// The network as it is now.
+    update: TransitUpdate,
+}
+
+impl TransitLinks {
+    pub(super) fn new(
+        assignment: Assignment,
+        places: Vec<Place>,
+        (terminals, backhauls): (usize, Vec<SimDuration>),
+        lasers: Lasers,
+        (ends, routes): (Vec<LinkEnd>, Vec<Route>),
+        every: SimDuration,
+    ) -> Self {
+        let satellites = assignment.ephemeris().len();
+        let router = Router::new(satellites, lasers.all.clone(), lasers.limits, ends.len());
+        let next_hops = vec![vec![NextHop::Nowhere; satellites]; ends.len()];
+        let update = TransitUpdate { exits: vec![Vec::new(); ends.len()], ..Default::default() };
+        Self {
+            assignment,
+            places,
+            terminals: terminals as u32,
+            backhauls,
+            lasers,
+            router,
+            ends,
+            routes,
+            every,
+            next: SimTime::ZERO,
+            next_hops,
+            exits: Vec::new(),
+            update,
+        }
+    }
+
+    pub(super) fn ephemeris(&self) -> &Ephemeris {
+        self.assignment.ephemeris()
+    }
+
+    pub(super) fn grid(&self) -> &SatelliteGrid {
+        self.assignment.grid()
+    }
+
+    pub(super) fn next_due(&self, now: SimTime) -> Option<SimTime> {
+        self.assignment.next_due(now)
+    }
+
+    /// The lasers: numbers of both satellites.
+    pub(super) fn lasers(&self) -> Vec<[u32; 2]> {
+        let ends = |laser: &Isl| [laser.from, laser.to].map(|end| end.index() as u32);
+        self.lasers.all.iter().map(ends).collect()
+    }
+
+    /// By direction of a link, its destination.
+    pub(super) fn destinations(&self) -> impl Iterator<Item = (DirectionId, u32)> {
+        self.routes.iter().flat_map(|route| {
+            let [there, back] = route.directions;
+            [(there, route.ends[1] as u32), (back, route.ends[0] as u32)]
+        })
+    }
+
+    /// The network as it is now, with what has changed since the last call.
+    pub(super) fn take_update(&mut self) -> TransitUpdate {
+        let next_hops = std::mem::take(&mut self.update.next_hops);
+        TransitUpdate { next_hops, ..self.update.clone() }
+    }
+
+    /// Whether the terminal of a link sees any satellite now.
+    pub(super) fn sees_any(&self, path: usize) -> bool {
+        match &self.ends[self.routes[path].ends[0]] {
+            LinkEnd::Free(places) => {
+                places.iter().any(|place| !self.places[*place].seen.is_empty())
+            }
+            LinkEnd::Served(member, _) => {
+                let mut seen = Vec::new();
+                let observer = self.assignment.observer(TerminalId::from(*member));
+                observer.look(self.assignment.ephemeris(), &mut seen);
+                !seen.is_empty()
+            }
+        }
+    }
+
+    pub(super) fn advance(
+        &mut self,
+        now: SimTime,
+        serving_changes: &mut Vec<ServingChange>,
+        states: &mut [LinkState],
+    ) {
+        let handovers = self.assignment.advance(now).expect("orbits were checked over the run");
+        let handovers = handovers.to_vec();
+        let (ephemeris, grid) = (self.assignment.ephemeris(), self.assignment.grid());
+        for place in &mut self.places {
+            place.observer.follow(ephemeris, grid);
+            place.observer.look(ephemeris, &mut place.seen);
+        }
+        let before = std::mem::take(&mut self.update.lasers);
+        self.lasers.delays(ephemeris, &mut self.update.lasers);
+        let went_off =
+            before.iter().zip(&self.update.lasers).any(|(was, is)| was.is_some() && is.is_none());
+        let due = now >= self.next || went_off || self.has_lost_an_entry();
+        while self.next <= now {
+            self.next += self.every;
+        }
+        let moved = |end: &LinkEnd| match end {
+            LinkEnd::Served(member, _) => {
+                handovers.iter().any(|one| one.terminal.index() == *member)
+            }
+            LinkEnd::Free(_) => false,
+        };
+        let stale: Vec<_> = self.ends.iter().map(|end| due || moved(end)).collect();
+        if stale.contains(&true) {
+            self.router.update(self.assignment.ephemeris());
+        }
+        for (destination, stale) in stale.iter().enumerate() {
+            self.refresh_exits(destination);
+            if *stale {
+                self.route(destination);
+            }
+        }
+        let entered: Vec<_> =
+            self.routes.iter().map(|route| route.entries[0].map(|leg| leg.satellite)).collect();
+        for index in 0..self.routes.len() {
+            let [first, second] = self.routes[index].ends;
+            let entries = [
+                self.entry(index, first, second, 0, due),
+                self.entry(index, second, first, 1, due),
+            ];
+            self.routes[index].entries = entries;
+        }
+        self.update.entries.clear();
+        for route in &self.routes {
+            self.update.entries.extend(route.directions.into_iter().zip(route.entries));
+        }
+        for (path, (state, before)) in states.iter_mut().zip(entered).enumerate() {
+            self.note_serving(path, before, &handovers, serving_changes);
+            state.way = self.way(path);
+        }
+    }
+
+    /// Whether a satellite where packets go up has left the sky of its station.
+    fn has_lost_an_entry(&self) -> bool {
+        let lost = |(leg, end): (&Option<Leg>, usize)| match (&leg, &self.ends[end]) {
+            (Some(leg), LinkEnd::Free(_)) => self.leg_of(end, leg).is_none(),
+            _ => false,
+        };
+        self.routes.iter().any(|route| route.entries.iter().zip(route.ends).any(lost))
+    }
+
+    /// A way up or down that an end has used before, as it is now.
+    fn leg_of(&self, end: usize, leg: &Leg) -> Option<Leg> {
+        let LinkEnd::Free(places) = &self.ends[end] else { return None };
+        let place = places
+            .iter()
+            .map(|place| &self.places[*place])
+            .find(|place| place.station == leg.station)?;
+        let sighting =
+            place.seen.iter().find(|seen| seen.satellite.index() as u32 == leg.satellite)?;
+        Some(Leg { delay: light_delay(sighting.look.range_m) + place.onwards, ..*leg })
+    }
+
+    /// Finds the satellites from which an end can be reached.
+    fn refresh_exits(&mut self, destination: usize) {
+        let legs = &mut self.update.exits[destination];
+        legs.clear();
+        match &self.ends[destination] {
+            LinkEnd::Served(member, station) => {
+                let serving = self.assignment.serving(TerminalId::from(*member));
+                legs.extend(serving.map(|seen| leg(*station, seen, SimDuration::ZERO)));
+            }
+            LinkEnd::Free(places) => {
+                for Place { station, onwards, seen, .. } in
+                    places.iter().map(|place| &self.places[*place])
+                {
+                    for seen in seen {
+                        let found = leg(*station, seen, *onwards);
+                        match legs.iter_mut().find(|known| known.satellite == found.satellite) {
+                            Some(known) if found.delay < known.delay => *known = found,
+                            Some(_) => {}
+                            None => legs.push(found),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Finds the next hops to a destination, and notes which have changed.
+    fn route(&mut self, destination: usize) {
+        let id = DestinationId::from(destination);
+        self.exits.clear();
+        self.exits.extend(self.update.exits[destination].iter().map(|leg| Exit {
+            satellite: SatelliteId::from(leg.satellite as usize),
+            gateway: GatewayId::from(leg.station as usize),
+            delay: leg.delay + self.backhauls[leg.station as usize],
+        }));
+        self.router.route(id, &self.exits);
+        for (number, known) in self.next_hops[destination].iter_mut().enumerate() {
+            let satellite = SatelliteId::from(number);
+            let hop = match self.router.next_hop(satellite, id) {
+                None => NextHop::Nowhere,
+                Some(RouterHop::Down(_)) => NextHop::Down,
+                Some(RouterHop::Satellite(to)) => {
+                    let laser = self.lasers.towards(satellite, to);
+                    laser.map_or(NextHop::Nowhere, NextHop::Over)
+                }
+            };
+            if hop != *known {
+                *known = hop;
+                self.update.next_hops.push((destination as u32, number as u32, hop));
+            }
+        }
+    }
+
+    /// Where packets of a link from one end to the other go up: to the serving satellite, or to that of the shortest way, which is
+    /// searched for when routes are.
+    fn entry(&self, path: usize, from: usize, to: usize, way: usize, due: bool) -> Option<Leg> {
+        let to = DestinationId::from(to);
+        match &self.ends[from] {
+            LinkEnd::Served(member, station) => {
+                let serving = self.assignment.serving(TerminalId::from(*member))?;
+                self.router.delay(serving.satellite, to)?;
+                Some(leg(*station, serving, SimDuration::ZERO))
+            }
+            LinkEnd::Free(places) => {
+                let known = self.routes[path].entries[way];
+                if let Some(known) = known.filter(|_| !due) {
+                    return self.leg_of(from, &known);
+                }
+                let legs = places.iter().map(|place| &self.places[*place]).flat_map(|place| {
+                    place.seen.iter().map(|seen| leg(place.station, seen, place.onwards))
+                });
+                let ways = legs.filter_map(|leg| {
+                    let rest = self.router.delay(SatelliteId::from(leg.satellite as usize), to)?;
+                    let over_land = self.backhauls[leg.station as usize];
+                    Some((leg.delay + over_land + rest, leg.satellite, leg))
+                });
+                ways.min_by_key(|(delay, satellite, _)| (*delay, *satellite)).map(|(_, _, leg)| leg)
+            }
+        }
+    }
+
+    /// Notes a change of the satellite over a link's terminal.
+    fn note_serving(
+        &self,
+        path: usize,
+        before: Option<u32>,
+        handovers: &[Handover],
+        serving_changes: &mut Vec<ServingChange>,
+    ) {
+        let number = |leg: Leg| leg.satellite;
+        match &self.ends[self.routes[path].ends[0]] {
+            LinkEnd::Served(member, _) => {
+                let handover = handovers.iter().find(|one| one.terminal.index() == *member);
+                serving_changes.extend(handover.map(|handover| ServingChange {
+                    path,
+                    from: handover.from.map(SatelliteId::index),
+                    to: handover.to.map(SatelliteId::index),
+                    outage: handover.outage,
+                    overlap: handover.overlap,
+                }));
+            }
+            LinkEnd::Free(_) => {
+                let after = self.routes[path].entries[0].map(number);
+                if before != after {
+                    let [from, to] = [before, after].map(|one| one.map(|one| one as usize));
+                    let (outage, overlap) = (SimDuration::ZERO, SimDuration::ZERO);
+                    serving_changes.push(ServingChange { path, from, to, outage, overlap });
+                }
+            }
+        }
+    }
+
+    /// The way of a link, if packets have one there and one back.
+    fn way(&self, path: usize) -> Option<WayState> {
+        let route = &self.routes[path];
+        let [there, back] = route.entries;
+        let (there, back) = (there?, back?);
+        let (delay, hops, last) = self.walk(there, route.ends[1])?;
+        let (delay_back, _, _) = self.walk(back, route.ends[0])?;
+        let site = self.site(route.ends[0])?;
+        let satellite = SatelliteId::from(there.satellite as usize);
+        let state = self.ephemeris().state(satellite);
+        let look = site.look(&state);
+        Some(WayState {
+            satellite: satellite.index(),
+            azimuth_deg: look.azimuth.degrees(),
+            elevation_deg: look.elevation.degrees(),
+            range_m: look.range_m,
+            nadir_deg: nadir(state.position, site.position()).degrees(),
+            gateway: last.checked_sub(self.terminals).map(|gateway| gateway as usize),
+            hops,
+            delay,
+            delay_back,
+            sharers: 1,
+        })
+    }
+
+    fn site(&self, end: usize) -> Option<&Site> {
+        match &self.ends[end] {
+            LinkEnd::Served(member, _) => {
+                Some(self.assignment.observer(TerminalId::from(*member)).site())
+            }
+            LinkEnd::Free(places) => Some(self.places[*places.first()?].observer.site()),
+        }
+    }
+
+    /// Delay, lasers and last station from a way up to a destination.
+    fn walk(&self, up: Leg, destination: usize) -> Option<(SimDuration, usize, u32)> {
+        let mut delay = up.delay + self.backhauls[up.station as usize];
+        let (mut at, mut hops) = (up.satellite, 0);
+        loop {
+            match self.next_hops[destination][at as usize] {
+                NextHop::Nowhere => return None,
+                NextHop::Over(laser) => {
+                    let number = laser as usize / 2;
+                    let Isl { from, to, .. } = self.lasers.all[number];
+                    delay += self.update.lasers[number]?;
+                    at = if laser % 2 == 0 { to } else { from }.index() as u32;
+                    hops += 1;
+                }
+                NextHop::Down => {
+                    let exits = &self.update.exits[destination];
+                    let down = exits.iter().find(|leg| leg.satellite == at)?;
+                    let over_land = self.backhauls[down.station as usize];
+                    return Some((delay + down.delay + over_land, hops, down.station));
+                }
+            }
+        }
+    }
+}
+
+fn leg(station: u32, seen: &Sighting, onwards: SimDuration) -> Leg {
+    let satellite = seen.satellite.index() as u32;
+    Leg { satellite, station, delay: light_delay(seen.look.range_m) + onwards }
+}
