@@ -15,6 +15,13 @@ pub struct Isl {
     pub across: bool,
 }
 
+impl Isl {
+    /// Both ends, the one with the lower number first.
+    pub fn ends(&self) -> [SatelliteId; 2] {
+        [self.from.min(self.to), self.from.max(self.to)]
+    }
+}
+
 /// When links between satellites can be used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {

@@ -1,33 +1,11 @@
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::SimDuration;
 use proptest::prelude::*;
 
-use crate::frame::{Angle, EQUATOR_RADIUS, Epoch, Geodetic, light_delay};
-use crate::isl::{Exit, Gateways, Limits, Router, plus_grid};
-use crate::motion::{
-    Constellation, DestinationId, Ephemeris, GatewayId, SatelliteId, Shell, Track,
-};
+use super::{any_shell, at, ephemeris, exit, router};
+use crate::frame::{Angle, EQUATOR_RADIUS, Geodetic, light_delay};
+use crate::isl::{Gateways, Limits, Router};
+use crate::motion::{DestinationId, GatewayId, SatelliteId, Shell, Track};
 use crate::visibility::{Observer, SatelliteGrid, View};
-
-const SPACING: SimDuration = SimDuration::from_secs(20);
-
-fn ephemeris(shell: Shell) -> Ephemeris {
-    let all = Constellation::of_shells(&[shell], Epoch::J2000, false);
-    Ephemeris::new(all, Epoch::J2000, SPACING).unwrap()
-}
-
-fn router(ephemeris: &Ephemeris, limits: Limits, destinations: usize) -> Router {
-    let links = plus_grid(ephemeris.constellation());
-    Router::new(ephemeris.len(), links, limits, destinations)
-}
-
-fn exit(satellite: usize, micros: u64) -> Exit {
-    let gateway = GatewayId::from(satellite);
-    Exit { satellite: satellite.into(), gateway, delay: SimDuration::from_micros(micros) }
-}
-
-fn at(seconds: u64) -> SimTime {
-    SimTime::ZERO + SimDuration::from_secs(seconds)
-}
 
 /// Delays over the +grids of three shells, with range limits that cut some links, by `scipy.sparse.csgraph` from positions that
 /// the script computes itself (`tests/data/scipy_routes.py`). Here delays are whole nanoseconds, and positions interpolated.
@@ -75,15 +53,6 @@ fn delays_are_those_of_scipy() {
     assert!(rows > 1_000 && unreached > 100, "{rows} {unreached}");
     // Up to 40 hops, each 0.5 ns from rounding, and some centimetres from interpolation.
     assert!(worst < 1e-4, "{worst} ms");
-}
-
-fn any_shell() -> impl Strategy<Value = Shell> {
-    (300.0..2_000.0f64, 30.0..150.0f64, 2usize..16, 2usize..20, 0usize..16, any::<bool>()).prop_map(
-        |(altitude, inclination, planes, per_plane, phasing, star)| {
-            let make = if star { Shell::star } else { Shell::delta };
-            make("s", altitude, inclination, planes, per_plane).phased(phasing % planes)
-        },
-    )
 }
 
 proptest! {
