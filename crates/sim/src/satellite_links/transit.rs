@@ -3,8 +3,8 @@
 use leobench_base::{DirectionId, SimDuration, SimTime};
 use leobench_orbit::frame::light_delay;
 use leobench_orbit::{
-    Assignment, DestinationId, Ephemeris, Exit, GatewayId, Handover, Isl, Limits,
-    NextHop as RouterHop, Observer, Router, SatelliteGrid, SatelliteId, Sighting, Site, TerminalId,
+    Assignment, DestinationId, Ephemeris, Exit, GatewayId, Handover, Isl, LaserId, Observer,
+    Outgoing, Router, SatelliteGrid, SatelliteId, Sighting, Site, TerminalId,
 };
 
 use super::{LinkState, ServingChange, WayState, nadir};
@@ -38,40 +38,6 @@ pub(super) struct Route {
     pub(super) entries: [Option<Leg>; 2],
 }
 
-/// The lasers.
-pub(super) struct Lasers {
-    pub(super) all: Vec<Isl>,
-    pub(super) limits: Limits,
-    /// By satellite, the neighbours, and twice the laser's number, plus one against its direction.
-    neighbours: Vec<Vec<(SatelliteId, u32)>>,
-}
-
-impl Lasers {
-    pub(super) fn new(satellites: usize, all: Vec<Isl>, limits: Limits) -> Self {
-        let mut neighbours = vec![Vec::new(); satellites];
-        for (number, laser) in (0u32..).zip(&all) {
-            neighbours[laser.from.index()].push((laser.to, 2 * number));
-            neighbours[laser.to.index()].push((laser.from, 2 * number + 1));
-        }
-        Self { all, limits, neighbours }
-    }
-
-    fn towards(&self, from: SatelliteId, to: SatelliteId) -> Option<u32> {
-        let found = self.neighbours[from.index()].iter().find(|(neighbour, _)| *neighbour == to);
-        found.map(|(_, laser)| *laser)
-    }
-
-    /// By laser, its delay; none while it is off.
-    fn delays(&self, ephemeris: &Ephemeris, out: &mut Vec<Option<SimDuration>>) {
-        out.clear();
-        out.extend(self.all.iter().map(|laser| {
-            let ends = [laser.from, laser.to].map(|end| ephemeris.position(end));
-            let on = self.limits.admit(laser.across, ends[0], ends[1]);
-            on.then(|| light_delay((ends[1] - ends[0]).norm()))
-        }));
-    }
-}
-
 /// Links over a network in orbit.
 pub(super) struct TransitLinks {
     assignment: Assignment,
@@ -79,7 +45,6 @@ pub(super) struct TransitLinks {
     /// Number of terminals, and by station the delay of a backhaul that is a hop of its own.
     terminals: u32,
     backhauls: Vec<SimDuration>,
-    lasers: Lasers,
     router: Router,
     /// The ends of links, each once.
     ends: Vec<LinkEnd>,
@@ -98,12 +63,11 @@ impl TransitLinks {
         assignment: Assignment,
         places: Vec<Place>,
         (terminals, backhauls): (usize, Vec<SimDuration>),
-        lasers: Lasers,
+        router: Router,
         (ends, routes): (Vec<LinkEnd>, Vec<Route>),
         every: SimDuration,
     ) -> Self {
         let satellites = assignment.ephemeris().len();
-        let router = Router::new(satellites, lasers.all.clone(), lasers.limits, ends.len());
         let next_hops = vec![vec![NextHop::Nowhere; satellites]; ends.len()];
         let update = TransitUpdate { exits: vec![Vec::new(); ends.len()], ..Default::default() };
         Self {
@@ -111,7 +75,6 @@ impl TransitLinks {
             places,
             terminals: terminals as u32,
             backhauls,
-            lasers,
             router,
             ends,
             routes,
@@ -138,7 +101,7 @@ impl TransitLinks {
     /// The lasers: numbers of both satellites.
     pub(super) fn lasers(&self) -> Vec<[u32; 2]> {
         let ends = |laser: &Isl| [laser.from, laser.to].map(|end| end.index() as u32);
-        self.lasers.all.iter().map(ends).collect()
+        self.router.links().iter().map(ends).collect()
     }
 
     /// By direction of a link, its destination.
@@ -183,10 +146,8 @@ impl TransitLinks {
             place.observer.follow(ephemeris, grid);
             place.observer.look(ephemeris, &mut place.seen);
         }
-        let before = std::mem::take(&mut self.update.lasers);
-        self.lasers.delays(ephemeris, &mut self.update.lasers);
-        let went_off =
-            before.iter().zip(&self.update.lasers).any(|(was, is)| was.is_some() && is.is_none());
+        self.router.update(ephemeris);
+        let went_off = self.refresh_lasers();
         let due = now >= self.next || went_off || self.has_lost_an_entry();
         while self.next <= now {
             self.next += self.every;
@@ -198,9 +159,6 @@ impl TransitLinks {
             LinkEnd::Free(_) => false,
         };
         let stale: Vec<_> = self.ends.iter().map(|end| due || moved(end)).collect();
-        if stale.contains(&true) {
-            self.router.update(self.assignment.ephemeris());
-        }
         for (destination, stale) in stale.iter().enumerate() {
             self.refresh_exits(destination);
             if *stale {
@@ -225,6 +183,15 @@ impl TransitLinks {
             self.note_serving(path, before, &handovers, serving_changes);
             state.way = self.way(path);
         }
+    }
+
+    /// Takes over the delays of lasers; whether any of them has gone off.
+    fn refresh_lasers(&mut self) -> bool {
+        let Self { router, update, .. } = self;
+        let lasers =
+            (0..router.links().len()).map(|link| router.laser_delay(LaserId::from(2 * link)));
+        let before = std::mem::replace(&mut update.lasers, lasers.collect());
+        before.iter().zip(&update.lasers).any(|(was, is)| was.is_some() && is.is_none())
     }
 
     /// Whether a satellite where packets go up has left the sky of its station.
@@ -284,21 +251,18 @@ impl TransitLinks {
             delay: leg.delay + self.backhauls[leg.station as usize],
         }));
         self.router.route(id, &self.exits);
-        for (number, known) in self.next_hops[destination].iter_mut().enumerate() {
-            let satellite = SatelliteId::from(number);
-            let hop = match self.router.next_hop(satellite, id) {
+        let (known, changes) = (&mut self.next_hops[destination], &mut self.update.next_hops);
+        self.router.for_each_change(id, |satellite, outgoing| {
+            let hop = match outgoing {
                 None => NextHop::Nowhere,
-                Some(RouterHop::Down(_)) => NextHop::Down,
-                Some(RouterHop::Satellite(to)) => {
-                    let laser = self.lasers.towards(satellite, to);
-                    laser.map_or(NextHop::Nowhere, NextHop::Over)
-                }
+                Some(Outgoing::Down(_)) => NextHop::Down,
+                Some(Outgoing::Laser(laser)) => NextHop::Over(laser.index() as u32),
             };
-            if hop != *known {
-                *known = hop;
-                self.update.next_hops.push((destination as u32, number as u32, hop));
+            let before = std::mem::replace(&mut known[satellite.index()], hop);
+            if before != hop {
+                changes.push((destination as u32, satellite.index() as u32, hop));
             }
-        }
+        });
     }
 
     /// Where packets of a link from one end to the other go up: to the serving satellite, or to that of the shortest way, which is
@@ -402,10 +366,9 @@ impl TransitLinks {
             match self.next_hops[destination][at as usize] {
                 NextHop::Nowhere => return None,
                 NextHop::Over(laser) => {
-                    let number = laser as usize / 2;
-                    let Isl { from, to, .. } = self.lasers.all[number];
-                    delay += self.update.lasers[number]?;
-                    at = if laser % 2 == 0 { to } else { from }.index() as u32;
+                    let laser = LaserId::from(laser as usize);
+                    delay += self.router.laser_delay(laser)?;
+                    at = self.router.laser(laser).to.index() as u32;
                     hops += 1;
                 }
                 NextHop::Down => {

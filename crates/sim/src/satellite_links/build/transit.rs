@@ -2,11 +2,13 @@
 
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimDuration};
-use leobench_orbit::{Assignment, Constellation, Ephemeris, Gap, Limits, PolicySpec, Terminal};
+use leobench_orbit::{
+    Assignment, Constellation, Ephemeris, Gap, Limits, PolicySpec, Router, Terminal,
+};
 
 use super::super::fault::within;
 use super::super::stations::EarthStations;
-use super::super::transit::{Lasers, LinkEnd, Place, Route, TransitLinks};
+use super::super::transit::{LinkEnd, Place, Route, TransitLinks};
 use super::{Passage, lasers, policy};
 use crate::scenario::{ConstellationSpec, Scenario};
 
@@ -41,7 +43,7 @@ pub(super) fn build(
         }
         None => (Vec::new(), Limits::default(), SEARCH),
     };
-    let lasers = Lasers::new(constellation.satellites().len(), all, limits);
+    let satellites = constellation.satellites().len();
     let mut found = Stations::new(spec, stations);
     let mut routes = Vec::new();
     for passage in passages {
@@ -50,13 +52,14 @@ pub(super) fn build(
         routes.push(Route { directions, ends, entries: [None; 2] });
     }
     let Stations { terminals, places, ends, backhauls, .. } = found;
+    let router = Router::new(satellites, all, limits, ends.len());
     let ephemeris = Ephemeris::new(constellation, spec.start.0, spec.knots);
     let allowed = "satellites with orbits during the run";
     let ephemeris =
         ephemeris.map_err(|error| at(Fault::new("satellites", error.to_string(), allowed)))?;
     let assignment = Assignment::new(ephemeris, terminals);
     let count = stations.terminals.len();
-    Ok(TransitLinks::new(assignment, places, (count, backhauls), lasers, (ends, routes), every))
+    Ok(TransitLinks::new(assignment, places, (count, backhauls), router, (ends, routes), every))
 }
 
 impl<'a> Stations<'a> {
