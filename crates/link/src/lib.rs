@@ -22,4 +22,7 @@ pub use queue::{
     Backlog, Capacity, Cause, Causes, Dequeued, Drop, Fates, Mark, QueueDiscipline, QueueModel,
     QueueSpec, Tallies, Tally,
 };
-pub use shared::{PacketService, SharedCounters, SharedOutput, SharedTransmitter};
+pub use shared::{
+    MemberQueue, PacketService, SharedCounters, SharedOutput, SharedTransmitter, Started, Turn,
+    Turns,
+};

@@ -8,7 +8,7 @@ mod line;
 mod ways;
 
 use leobench_base::spec::{Fault, Limit};
-use leobench_base::{Bytes, Descriptor, RngTree, SimTime};
+use leobench_base::{Bytes, Descriptor, RngTree, SimDuration, SimTime};
 
 pub(crate) use line::Line;
 
@@ -83,6 +83,11 @@ pub trait QueueDiscipline: Send {
         leaves: &dyn Fn(&Descriptor) -> bool,
         out: &mut Vec<Descriptor>,
     );
+
+    /// The packet handed out last takes so many bytes and so long on the wire. For disciplines that share out what is spent.
+    fn on_sent(&mut self, wire_size: Bytes, airtime: SimDuration) {
+        let _ = (wire_size, airtime);
+    }
 
     /// The causes it names. Summaries have those from the start, at zero; others only once they occur.
     fn causes(&self) -> Causes {

@@ -4,7 +4,11 @@
 //! owner of both tags each packet with its link, and passes packets on: from the link into this queue, and, when a transmission
 //! starts, ends or is refused, back to the link.
 
-use leobench_base::{BitRate, Bytes, Descriptor, Header, SimDuration, SimTime, Tag};
+mod turns;
+
+use leobench_base::{BitRate, Bytes, Descriptor, Header, SimDuration, SimTime, Slot, Tag};
+
+pub use turns::{MemberQueue, Turn, Turns};
 
 use crate::queue::{
     Backlog, Cause, Causes, Dequeued, Drop, Fates, Mark, QueueDiscipline, Tallies, Tally,
@@ -19,11 +23,24 @@ pub struct PacketService {
     pub wire_size: Bytes,
 }
 
+/// A transmission that began.
+#[derive(Clone, Copy, Debug)]
+pub struct Started {
+    /// When.
+    pub at: SimTime,
+    /// The packet, as it waited.
+    pub packet: Header,
+    /// Its tag.
+    pub tag: Tag,
+    /// Its place in the network's store.
+    pub slot: Slot,
+}
+
 /// The output of a shared transmitter. The caller owns the buffers, empties them and uses them again.
 #[derive(Debug, Default)]
 pub struct SharedOutput {
-    /// Packets whose transmission began, and when.
-    pub started: Vec<(SimTime, Header, Tag)>,
+    /// Packets whose transmission began.
+    pub started: Vec<Started>,
     /// Packets whose transmission ended, and when. Loss and propagation are up to their links.
     pub sent: Vec<(SimTime, Descriptor)>,
     /// Packets that the queue dropped or marked.
@@ -200,7 +217,9 @@ impl SharedTransmitter {
         self.counters.started += 1;
         self.counters.wait.0 += u128::from(waited.as_nanos());
         self.counters.wait.1 = self.counters.wait.1.max(waited);
-        out.started.push((now, packet.meta, packet.tag));
+        self.queue.on_sent(wire_size, span);
+        let (tag, slot) = (packet.tag, packet.slot);
+        out.started.push(Started { at: now, packet: packet.meta, tag, slot });
         packet.meta.begin(now);
         self.wire = Some(OnWire { since: now, until: now + span, wire_size, packet });
     }

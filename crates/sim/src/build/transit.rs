@@ -1,11 +1,15 @@
 //! The hops of a scenario: who shares a transmitter, and the queue and rate of each.
 
+use std::sync::Arc;
+
 use leobench_base::{BitRate, DirectionId, LinkId, RngTree, SimDuration};
-use leobench_link::{Capacity, Causes, QueueDiscipline, QueueSpec};
+use leobench_link::{Capacity, Causes, QueueDiscipline, QueueSpec, Turn, Turns};
 
 use super::error::unsound;
 use super::{BuildError, FromScenario};
-use crate::network::{HopFactory, HopKey, HopParts, HopRate, Radio, TransitPlan, TransitRoute};
+use crate::network::{
+    HopFactory, HopKey, HopParts, HopRate, Radio, Sharing, TransitPlan, TransitRoute,
+};
 use crate::satellite_links::{EarthStations, SatelliteLinks};
 use crate::scenario::{
     BackhaulSpec, ConstellationSpec, Direction, LinkSpec, ScenarioSpec, capacity, hop_capacity,
@@ -38,6 +42,37 @@ struct Hops {
     laser: Option<(BitRate, Queue)>,
     ground: Option<(Option<BitRate>, Queue)>,
     backhauls: Vec<Option<(BitRate, Queue)>>,
+    beam: Option<(Turn, Queue)>,
+    /// By cell, its name, or that of its only terminal.
+    cells: Vec<String>,
+    /// By direction of a link, its terminal.
+    members: Arc<[u32]>,
+}
+
+/// By terminal, the number of its cell; one without a name has a cell of its own.
+fn cells(stations: &EarthStations) -> Vec<u32> {
+    let mut known: Vec<Option<&str>> = Vec::new();
+    let mut numbers = Vec::new();
+    for station in &stations.terminals {
+        let cell = station.cell.as_deref();
+        let place = known.iter().position(|other| cell.is_some() && *other == cell);
+        numbers.push(place.unwrap_or(known.len()) as u32);
+        if place.is_none() {
+            known.push(cell);
+        }
+    }
+    numbers
+}
+
+/// By cell, its name, or that of its only terminal.
+fn cell_names(stations: &EarthStations) -> Vec<String> {
+    let mut names = Vec::new();
+    for (cell, station) in cells(stations).into_iter().zip(&stations.terminals) {
+        if cell as usize == names.len() {
+            names.push(station.cell.clone().unwrap_or_else(|| station.name.clone()));
+        }
+    }
+    names
 }
 
 impl FromScenario<'_> {
@@ -49,9 +84,9 @@ impl FromScenario<'_> {
     ) -> Result<Option<TransitPlan>, BuildError> {
         let Some((lasers, destinations)) = satellites.transit() else { return Ok(None) };
         let hops = self.hops(spec, satellites, &lasers)?;
-        let shared = hops.ground.is_some();
         let stations = satellites.stations();
         let terminals = stations.terminals.len();
+        let cells = cells(stations);
         let terminal_of = |link: LinkId| {
             (0..satellites.len())
                 .find(|path| satellites.link_id(*path) == link)
@@ -60,16 +95,12 @@ impl FromScenario<'_> {
         let routes = destinations.into_iter().map(|(direction, destination)| {
             let from_terminal = !direction.is_backward();
             let terminal = terminal_of(direction.link()).unwrap_or_default();
-            let up = match (shared, from_terminal) {
-                (true, true) => Some(Radio::Station(terminal)),
-                (false, true) => Some(Radio::Link(direction)),
-                (_, false) => None,
+            let sharing = match (&spec.beam, &spec.ground) {
+                (Some(_), _) => Sharing::Cell(cells[terminal as usize]),
+                (None, Some(_)) => Sharing::Station,
+                (None, None) => Sharing::Link,
             };
-            let down = match (shared, from_terminal) {
-                (false, false) => Radio::Link(direction),
-                _ => Radio::Satellite,
-            };
-            (direction, TransitRoute { destination, up, down, from_terminal })
+            (direction, TransitRoute { destination, sharing, from_terminal })
         });
         let routes: Vec<_> = routes.collect();
         let count = routes.iter().map(|(_, route)| route.destination as usize + 1).max();
@@ -129,6 +160,19 @@ impl FromScenario<'_> {
                 None => None,
             });
         }
+        let beam = match &spec.beam {
+            Some(beam) => {
+                let queue = self.hop_queue(&beam.queue, None, "constellation.beam.queue")?;
+                Some((beam.scheduler, queue))
+            }
+            None => None,
+        };
+        let mut members = vec![0; 2 * self.spec.links.len()];
+        for path in 0..satellites.len() {
+            for direction in satellites.link_id(path).directions() {
+                members[direction.index()] = satellites.terminal(path) as u32;
+            }
+        }
         let mut links = Vec::new();
         for (link, spec) in &self.spec.links {
             for direction in Direction::BOTH {
@@ -144,6 +188,9 @@ impl FromScenario<'_> {
             laser,
             ground,
             backhauls,
+            beam,
+            cells: cell_names(stations),
+            members: members.into(),
         })
     }
 
@@ -183,8 +230,9 @@ impl Hops {
         let lasers = self.laser.iter().map(|(_, queue)| queue);
         let ground = self.ground.iter().map(|(_, queue)| queue);
         let backhauls = self.backhauls.iter().flatten().map(|(_, queue)| queue);
+        let beams = self.beam.iter().map(|(_, queue)| queue);
         let mut all = Causes::default();
-        for queue in links.chain(lasers).chain(ground).chain(backhauls) {
+        for queue in links.chain(lasers).chain(ground).chain(backhauls).chain(beams) {
             let causes = queue.build(&self.rng).causes();
             let new = |known: &Vec<_>, cause: &_| !known.contains(cause);
             for cause in causes.drops {
@@ -205,10 +253,27 @@ impl Hops {
         Box::new(move |key| {
             let name = self.name(key);
             let rng = self.rng.child(&name);
-            let transmitter = self.queue(key, terminals);
-            let transmitter = transmitter.map(|(queue, rate)| (queue.build(&rng), rate));
+            let is_beam = matches!(
+                key,
+                HopKey::Up(Radio::Beam { .. }) | HopKey::Down { radio: Radio::Beam { .. }, .. }
+            );
+            let transmitter = match &self.beam {
+                Some((turn, queue)) if is_beam => {
+                    Some((self.turns(*turn, queue.clone(), rng), HopRate::OfLinks(AT_ONCE)))
+                }
+                _ => {
+                    let own = self.queue(key, terminals);
+                    own.map(|(queue, rate)| (queue.build(&rng), rate))
+                }
+            };
             HopParts { name, transmitter }
         })
+    }
+
+    /// The queues of a beam, one for each terminal.
+    fn turns(&self, turn: Turn, queue: Queue, rng: RngTree) -> Box<dyn QueueDiscipline> {
+        let build = move |terminal: u32| queue.build(&rng.child(&terminal.to_string()));
+        Box::new(Turns::new(turn, Arc::clone(&self.members), Box::new(build)))
     }
 
     /// The queue and rate of a hop; none if packets only propagate.
@@ -242,6 +307,13 @@ impl Hops {
             Radio::Link(direction) => link(direction),
             Radio::Station(station) => self.stations[station as usize].clone(),
             Radio::Satellite => "ground".to_owned(),
+            Radio::Beam { satellite, cell } => {
+                let name = self.cells.get(cell as usize).cloned().unwrap_or_default();
+                match key {
+                    HopKey::Up(_) => format!("{name}->{}", self.satellites[satellite as usize]),
+                    _ => name,
+                }
+            }
         };
         match key {
             HopKey::Laser(laser) => {

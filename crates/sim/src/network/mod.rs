@@ -41,7 +41,9 @@ pub use packets::Egress;
 use packets::{PacketStore, SendRoute};
 use schedule::{Entity, Schedule};
 use transit::Transit;
-pub use transit::{HopFactory, HopKey, HopParts, HopRate, Radio, TransitPlan, TransitRoute};
+pub use transit::{
+    HopFactory, HopKey, HopParts, HopRate, Radio, Sharing, TransitPlan, TransitRoute,
+};
 pub(crate) use transit::{HopTotals, TransitTotals};
 use transmitters::SharedTransmitters;
 pub(crate) use transmitters::TransmitterTotals;

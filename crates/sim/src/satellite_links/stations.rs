@@ -22,6 +22,8 @@ pub struct EarthStation {
     pub view: View,
     /// Whether the links of a terminal choose different satellites where they can.
     pub apart: bool,
+    /// The cell of a terminal, if others share it.
+    pub cell: Option<String>,
     /// Delay over land from a gateway to the end of a link.
     pub onwards: SimDuration,
 }
@@ -59,8 +61,8 @@ pub(super) fn stations_of(
         let track = terminal.track(folder, spec.start.0).map_err(at)?;
         let view = terminal.view(Angle::from_degrees(lowest)).map_err(at)?;
         let onwards = SimDuration::ZERO;
-        let (name, apart) = (name.clone(), terminal.apart);
-        all.terminals.push(EarthStation { name, track, view, apart, onwards });
+        let (name, apart, cell) = (name.clone(), terminal.apart, terminal.cell.clone());
+        all.terminals.push(EarthStation { name, track, view, apart, cell, onwards });
     }
     let lowest = spec.gateway_elevation.map_or(lowest, Elevation::degrees);
     let view = View::above(Angle::from_degrees(lowest));
@@ -68,7 +70,7 @@ pub(super) fn stations_of(
         let at = |fault| within(&format!("constellation.gateways.{name}"), fault);
         let track = gateway.track().map_err(at)?;
         let (name, view, onwards) = (name.clone(), view.clone(), gateway.delay);
-        all.gateways.push(EarthStation { name, track, view, apart: false, onwards });
+        all.gateways.push(EarthStation { name, track, view, apart: false, cell: None, onwards });
     }
     let Some(file) = &spec.gateway_list else { return Ok(all) };
     let at = |fault| within("constellation", fault);
@@ -85,7 +87,7 @@ pub(super) fn stations_of(
         let track = Track::fixed(&position)
             .map_err(|problem| at(Fault::new("gateway_list", problem, allowed)))?;
         let (view, onwards) = (view.clone(), SimDuration::ZERO);
-        all.gateways.push(EarthStation { name, track, view, apart: false, onwards });
+        all.gateways.push(EarthStation { name, track, view, apart: false, cell: None, onwards });
     }
     Ok(all)
 }

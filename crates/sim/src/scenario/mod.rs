@@ -21,8 +21,8 @@ pub use competition::CompetitionSpec;
 pub(crate) use constellation::hypatia_fault;
 pub(crate) use constellation::text_of;
 pub use constellation::{
-    BackhaulSpec, ConstellationSpec, Forwarded, GatewaySpec, GroundSpec, Instant, IslSpec,
-    PassageSpec, SatelliteSpec, Satellites, SatellitesModel, SatellitesSpec, StateFile,
+    BackhaulSpec, BeamSpec, ConstellationSpec, Forwarded, GatewaySpec, GroundSpec, Instant,
+    IslSpec, PassageSpec, SatelliteSpec, Satellites, SatellitesModel, SatellitesSpec, StateFile,
     TerminalSpec,
 };
 pub use cross_layer::CrossLayerSpec;

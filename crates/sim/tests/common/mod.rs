@@ -18,9 +18,14 @@ use frame::Frame;
 
 /// The scenario in `text`.
 pub fn scenario(text: &str) -> Scenario {
+    try_scenario(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The scenario in `text`, or what is wrong with it.
+pub fn try_scenario(text: &str) -> Result<Scenario, String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let source = Source { file: "test.toml", text, syntax: Syntax::Toml, folder };
-    load(&source, &[]).unwrap_or_else(|error| panic!("{error}"))
+    load(&source, &[]).map_err(|error| error.to_string())
 }
 
 /// A scenario of one link between `a` and `b` and a flow from `a` to `b`, as text: `run`, `link` and `flow` are what the

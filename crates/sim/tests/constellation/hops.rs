@@ -118,3 +118,300 @@ fn flows_of_different_links_share_a_station() {
     let full = up.queue_delay_ms.max.unwrap();
     assert!((full - 80.0).abs() < 0.81, "100 packets of 0.8 ms, not {full} ms");
 }
+
+/// A ring of satellites over the equator, three terminals at one place and three gateways a third of the way around: all ways lead over
+/// the same lasers.
+fn ring(lasers: &str, source: &str, duration: &str) -> String {
+    let mut text = format!(
+        r#"
+        name = "ring"
+        duration = "{duration}"
+        record.messages = false
+        [constellation]
+        satellites.walker.ring = {{ altitude = "1200 km", inclination = "0 deg", planes = 1, per_plane = 18 }}
+        start = "2026-01-01T00:00:00Z"
+        policy = "highest"
+        isl = {{ {lasers} }}
+        "#
+    );
+    for number in 0..3 {
+        write!(
+            text,
+            r#"
+            [nodes.home-{number}]
+            [nodes.away-{number}]
+            [constellation.terminals.home-{number}]
+            latitude = "0 deg"
+            longitude = "0 deg"
+            [constellation.gateways.away-{number}]
+            latitude = "0 deg"
+            longitude = "120 deg"
+            [links.way-{number}]
+            between = ["home-{number}", "away-{number}"]
+            constellation = {{ terminal = "home-{number}", gateways = ["away-{number}"] }}
+            rate = "1 Gbps"
+            queue = {{ kind = "fifo", limit = "1000 packets" }}
+            [flows.way-{number}]
+            transport = "udp"
+            from = "home-{number}"
+            to = "away-{number}"
+            source = {{ {source} }}
+            "#
+        )
+        .unwrap();
+    }
+    text
+}
+
+/// Three Poisson processes over one laser of 10 Mbit/s, each with a fifth of it: packets wait for the first laser as at M/D/1, rho / (2 (1 - rho))
+/// services in the mean (Kleinrock, "Queueing Systems", volume 1, equation 5.71), and never for the next one, which is as fast.
+#[test]
+fn waits_for_a_laser_are_those_of_one_server() {
+    let lasers = r#"rate = "10 Mbps", queue = { kind = "fifo", limit = "1000 packets" }"#;
+    let source = r#"kind = "poisson", size = "972 B", rate = "2 Mbps""#;
+    let text = ring(lasers, source, "200 s");
+    let waits: Vec<_> =
+        (1..=8).map(|seed| lasers_of(&run(&scenario(&text), seed).summary)).collect();
+    let (service, rho) = (0.8, 0.6 * 1000.0 / 972.0);
+    let expected = service * rho / (2.0 * (1.0 - rho));
+    let mean = waits.iter().map(|[first, _]| first).sum::<f64>() / waits.len() as f64;
+    assert!((mean / expected - 1.0).abs() < 0.05, "{mean} ms instead of {expected} ms");
+    assert!(waits.iter().all(|[_, next]| *next < 0.001), "{waits:?}");
+}
+
+/// Mean waits in ms for the lasers that packets come to first, and for those behind them.
+fn lasers_of(summary: &Summary) -> [f64; 2] {
+    let hops = &summary.orbit.as_ref().unwrap().hops;
+    let lasers = hops.iter().filter(|hop| hop.name.starts_with("laser/") && hop.sent_packets > 0);
+    let waits = lasers.map(|hop| (hop.queue_delay_ms.mean.unwrap(), hop.sent_packets));
+    let (first, behind): (Vec<_>, Vec<_>) = waits.partition(|(wait, _)| *wait > 0.01);
+    [first, behind].map(|lasers| {
+        let packets = lasers.iter().map(|(_, packets)| packets).sum::<u64>() as f64;
+        lasers.iter().map(|(wait, sent)| wait * *sent as f64).sum::<f64>() / packets
+    })
+}
+
+/// The next number of a sequence, below a bound.
+fn draw(state: &mut u64, below: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % below
+}
+
+/// A constellation, stations, queues and traffic at random.
+fn anything(seed: u64) -> String {
+    let state = &mut (seed + 1);
+    let pick = |state: &mut u64, words: &[&str]| {
+        words[draw(state, words.len() as u64) as usize].to_owned()
+    };
+    let (planes, per_plane) = (6 + draw(state, 12), 8 + draw(state, 12));
+    let (altitude, inclination) = (500 + draw(state, 900), 40 + draw(state, 58));
+    let pattern = pick(state, &["delta", "star"]);
+    let policy = pick(state, &["shortest", "highest", "sticky", "closest"]);
+    let old_packets = pick(state, &["drain", "deliver", "drop", "forward"]);
+    let queue = pick(
+        state,
+        &[
+            r#"{ kind = "fifo", limit = "20 packets" }"#,
+            r#"{ kind = "fifo", limit = "100 kB" }"#,
+            r#"{ kind = "fq_codel" }"#,
+            r#"{ kind = "codel" }"#,
+        ],
+    );
+    let ground = pick(
+        state,
+        &["", "ground = { rate = \"4 Mbps\", queue = QUEUE }", "ground = { queue = QUEUE }"],
+    );
+    let lasers = pick(
+        state,
+        &[
+            "rate = \"3 Mbps\", queue = QUEUE,",
+            "rate = \"20 Mbps\", queue = QUEUE, highest_latitude = \"55 deg\",",
+            "",
+        ],
+    );
+    let outage = if policy == "shortest" { 0 } else { draw(state, 3) * 40 };
+    let mut text = format!(
+        r#"
+        name = "anything"
+        duration = "25 s"
+        until = "drained"
+        [constellation]
+        satellites.walker.any = {{ altitude = "{altitude} km", inclination = "{inclination} deg", planes = {planes}, per_plane = {per_plane}, pattern = "{pattern}" }}
+        start = "2026-01-01T00:00:00Z"
+        policy = "{policy}"
+        old_packets = "{old_packets}"
+        outage = "{outage} ms"
+        lowest_elevation = "5 deg"
+        isl = {{ {lasers} every = "{} ms" }}
+        {ground}
+        "#,
+        100 + 450 * draw(state, 3),
+    );
+    let places: Vec<_> =
+        (0..5).map(|_| (draw(state, 100) as i64 - 50, draw(state, 360) as i64 - 180)).collect();
+    for (number, (latitude, longitude)) in places.iter().enumerate() {
+        let backhaul =
+            pick(state, &["", "backhaul = { rate = \"5 Mbps\", queue = QUEUE }\ndelay = \"2 ms\""]);
+        write!(
+            text,
+            "[nodes.n{number}]\n[constellation.terminals.n{number}]\nlatitude = \"{latitude} deg\"\nlongitude = \"{longitude} deg\"\n\
+             [constellation.gateways.n{number}]\nlatitude = \"{latitude} deg\"\nlongitude = \"{longitude} deg\"\n{backhaul}\n"
+        )
+        .unwrap();
+    }
+    for number in 0..4 {
+        let from = draw(state, 5);
+        let to = (from + 1 + draw(state, 4)) % 5;
+        let (rate, there) = (2 + draw(state, 6), draw(state, 2) == 0);
+        let (source, sink) = if there { (from, to) } else { (to, from) };
+        let transport = pick(state, &["udp", "tcp", "quic"]);
+        let size = if transport == "udp" { 972 } else { 20_000 };
+        write!(
+            text,
+            r#"
+            [links.way-{number}]
+            between = ["n{from}", "n{to}"]
+            constellation = {{ terminal = "n{from}", gateways = ["n{to}"] }}
+            rate = "6 Mbps"
+            queue = {{ kind = "fifo", limit = "50 packets" }}
+            [flows.way-{number}]
+            transport = "{transport}"
+            from = "n{source}"
+            to = "n{sink}"
+            source = {{ kind = "poisson", size = "{size} B", rate = "{rate} Mbps" }}
+            stop = "18 s"
+            "#
+        )
+        .unwrap();
+    }
+    text.replace("QUEUE", &queue)
+}
+
+/// Whatever moves and whoever shares: what a link took in, it delivered, dropped by a cause, or still has, and every hop as well. The engine
+/// itself checks at the end of a run that each packet is on a link ([`Network::finish`](leobench_sim::Network)).
+#[test]
+fn nothing_is_lost_or_doubled_over_random_constellations() {
+    let (mut ran, mut causes) = (0, std::collections::BTreeSet::new());
+    for seed in 0..200 {
+        let Ok(scenario) = crate::common::try_scenario(&anything(seed)) else { continue };
+        let summary = run(&scenario, seed).summary;
+        let Some(orbit) = &summary.orbit else { continue };
+        ran += 1;
+        for link in &summary.links {
+            causes.extend(
+                link.dropped_packets
+                    .iter()
+                    .filter(|(_, n)| *n > 0)
+                    .map(|(name, _)| name.to_owned()),
+            );
+        }
+        for hop in &orbit.hops {
+            let dropped: u64 = hop.dropped_packets.iter().map(|(_, packets)| packets).sum();
+            let gone = hop.sent_packets + hop.withdrawn_packets + dropped;
+            assert!(gone <= hop.queued_packets, "{seed}: {} in {}", hop.name, anything(seed));
+        }
+        // Nodes drop for want of a route as well, and only flows count that.
+        for cause in ["queue", "handover", "channel", "down", "mtu", "loop"] {
+            let of_links: u64 =
+                summary.links.iter().map(|link| link.dropped_packets.of(cause)).sum();
+            let of_flows: u64 =
+                summary.flows.iter().map(|flow| flow.dropped_packets.of(cause)).sum();
+            assert_eq!(of_links, of_flows, "{seed}: {cause}");
+        }
+        let udp = summary.flows.iter().filter(|flow| flow.transport == "udp");
+        for flow in udp {
+            let lost: u64 = flow.dropped_packets.iter().map(|(_, packets)| packets).sum();
+            assert_eq!(flow.undelivered_messages, lost, "{seed}: {}", flow.name);
+        }
+    }
+    assert!(ran >= 100, "only {ran} of 200 have a way at all");
+    let expected = ["handover", "queue"];
+    assert!(expected.iter().all(|cause| causes.contains(*cause)), "{causes:?}");
+}
+
+/// Twenty terminals in one cell, of which some do not send, at rates from 4 to 42 Mbit/s; each offers 20 Mbit/s both ways.
+fn beam(scheduler: &str, silent: usize) -> String {
+    let mut text = format!(
+        r#"
+        name = "beam"
+        duration = "10 s"
+        warm_up = "1 s"
+        record.messages = false
+        [constellation]
+        satellites.walker.ring = {{ altitude = "1200 km", inclination = "0 deg", planes = 1, per_plane = 18 }}
+        start = "2026-01-01T00:00:00Z"
+        policy = "highest"
+        beam = {{ scheduler = "{scheduler}", queue = {{ kind = "fifo", limit = "50 packets" }} }}
+        gateways.pop = {{ latitude = "0 deg", longitude = "1 deg" }}
+        [nodes.pop]
+        "#
+    );
+    for number in 0..20 {
+        write!(
+            text,
+            r#"
+            [nodes.t{number}]
+            [constellation.terminals.t{number}]
+            latitude = "0 deg"
+            longitude = "0 deg"
+            cell = "equator"
+            [links.t{number}]
+            between = ["t{number}", "pop"]
+            constellation = {{ terminal = "t{number}" }}
+            rate = "{} Mbps"
+            "#,
+            4 + 2 * number,
+        )
+        .unwrap();
+        for (name, from, to) in [
+            ("up", format!("t{number}"), "pop".into()),
+            ("down", "pop".into(), format!("t{number}")),
+        ] {
+            let rate = if number < silent { "1 kbps" } else { "20 Mbps" };
+            write!(
+                text,
+                r#"
+                [flows.{name}-{number}]
+                transport = "udp"
+                from = "{from}"
+                to = "{to}"
+                source = {{ kind = "cbr", size = "972 B", rate = "{rate}" }}
+                "#
+            )
+            .unwrap();
+        }
+    }
+    text
+}
+
+/// Goodput of each flow of a beam in bit/s, those up or those down, of terminals that send.
+fn goodputs(summary: &Summary, way: &str, silent: usize) -> Vec<f64> {
+    let flows = summary.flows.iter().filter(|flow| flow.name.starts_with(way));
+    flows.skip(silent).filter_map(|flow| flow.goodput_bps).collect()
+}
+
+/// In turns of bytes, all get the rate at which one packet of each takes the whole time: the reciprocal of the sum of reciprocals. In turns of
+/// airtime, each gets its share of its own rate.
+#[test]
+fn terminals_of_a_cell_share_its_beam() {
+    for silent in [0, 12] {
+        let rates = || (silent..20).map(|number| (4 + 2 * number) as f64 * 1e6);
+        let payload = 972.0 / 1000.0;
+        let count = rates().count() as f64;
+        let equal = run(&scenario(&beam("round_robin", silent)), 1).summary;
+        let airtime = run(&scenario(&beam("proportional", silent)), 1).summary;
+        let rate = payload / rates().map(f64::recip).sum::<f64>();
+        for way in ["up", "down"] {
+            for goodput in goodputs(&equal, way, silent) {
+                assert!((goodput / rate - 1.0).abs() < 0.02, "{way}: {goodput} instead of {rate}");
+            }
+            for (goodput, rate) in goodputs(&airtime, way, silent).into_iter().zip(rates()) {
+                let share = rate * payload / count;
+                assert!(
+                    (goodput / share - 1.0).abs() < 0.03,
+                    "{way}: {goodput} instead of {share}"
+                );
+            }
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use leobench_base::{Descriptor, DirectionId, SimDuration};
 
-use super::{HopKey, Passenger, Transit};
+use super::{HopKey, Passenger, Transit, direction_of};
 use crate::network::schedule::Entity;
 use crate::network::{Network, NetworkError, Way};
 
@@ -57,7 +57,7 @@ impl Network {
         packet: Descriptor,
     ) -> Result<(), NetworkError> {
         let Some(transit) = &mut self.transit else { return Ok(()) };
-        let direction = transit.ride(&packet).direction;
+        let direction = direction_of(packet.tag);
         let id = if transit.passenger(direction).route.from_terminal {
             transit.hop(HopKey::Backhaul { station, way: Way::There })
         } else {
@@ -74,7 +74,7 @@ impl Network {
     ) -> Result<(), NetworkError> {
         let Some(transit) = &self.transit else { return Ok(()) };
         let ride = transit.ride(&packet);
-        let (direction, queued) = (ride.direction, ride.queued);
+        let (direction, queued) = (direction_of(packet.tag), ride.queued);
         (packet.meta.arrival, packet.meta.is_sent) = (ride.entered + queued, true);
         let link = &mut self.directions[direction];
         link.on_waited(queued);

@@ -20,7 +20,7 @@ use typed_index_collections::{TiSlice, TiVec};
 use super::schedule::WakeHeap;
 use crate::topology::{Leg, NextHop};
 use hop::{Hop, HopId, Laser};
-pub use plan::{HopFactory, HopKey, HopParts, HopRate, Radio, TransitPlan, TransitRoute};
+pub use plan::{HopFactory, HopKey, HopParts, HopRate, Radio, Sharing, TransitPlan, TransitRoute};
 use ride::Ride;
 
 /// Totals of a hop that has sent anything.
@@ -62,6 +62,11 @@ pub(in crate::network) struct Transit {
     output: SharedOutput,
     totals: TransitTotals,
     since: SimTime,
+}
+
+/// The direction of the link of a packet on its way.
+fn direction_of(tag: Tag) -> DirectionId {
+    DirectionId::from(tag.0 as usize)
 }
 
 /// A direction of a link that leads through it.
@@ -159,15 +164,15 @@ impl Transit {
         &mut self.rides[packet.slot.0 as usize]
     }
 
-    /// A packet begins its way: its tag is its place among the rides from now on.
+    /// A packet begins its way: its tag is the direction of its link from now on.
     fn begin(&mut self, now: SimTime, direction: DirectionId, packet: &mut Descriptor) {
         let slot = packet.slot.0 as usize;
-        let ride = Ride::new(direction, now, self.epoch);
+        let ride = Ride::new(now, self.epoch);
         if slot >= self.rides.len() {
             self.rides.resize(slot + 1, ride);
         }
         self.rides[slot] = ride;
-        packet.tag = Tag(packet.slot.0);
+        packet.tag = Tag(direction.index() as u32);
     }
 
     /// The hop of a key, made when it is first asked for.
@@ -193,8 +198,16 @@ impl Transit {
 
     /// The hop from the ground for packets of a link that go up at a station now.
     fn up_hop(&mut self, direction: DirectionId, station: u32) -> HopId {
-        let Passenger { route, up, .. } = self.passenger(direction);
-        let key = HopKey::Up(route.up.unwrap_or(Radio::Station(station)));
+        let Passenger { route, up, entry, .. } = self.passenger(direction);
+        let radio = match route.sharing {
+            Sharing::Link if route.from_terminal => Radio::Link(direction),
+            Sharing::Cell(cell) if route.from_terminal => {
+                let satellite = entry.map_or(0, |leg| leg.satellite);
+                Radio::Beam { satellite, cell }
+            }
+            Sharing::Link | Sharing::Cell(_) | Sharing::Station => Radio::Station(station),
+        };
+        let key = HopKey::Up(radio);
         if let Some((_, id)) = up.filter(|(last, _)| *last == key) {
             return id;
         }
@@ -206,7 +219,12 @@ impl Transit {
     /// The hop from a satellite to the ground for packets of a link.
     fn down_hop(&mut self, direction: DirectionId, satellite: u32) -> HopId {
         let Passenger { route, down, .. } = self.passenger(direction);
-        let key = HopKey::Down { satellite, radio: route.down };
+        let radio = match route.sharing {
+            Sharing::Link if !route.from_terminal => Radio::Link(direction),
+            Sharing::Cell(cell) if !route.from_terminal => Radio::Beam { satellite, cell },
+            Sharing::Link | Sharing::Cell(_) | Sharing::Station => Radio::Satellite,
+        };
+        let key = HopKey::Down { satellite, radio };
         if let Some((_, id)) = down.filter(|(last, _)| *last == key) {
             return id;
         }

@@ -3,7 +3,7 @@
 use leobench_base::{Descriptor, DirectionId, SimDuration};
 use leobench_link::Cause;
 
-use super::{HopId, HopKey, Ride, Transit};
+use super::{HopId, HopKey, Transit, direction_of};
 use crate::network::{Network, NetworkError};
 use crate::topology::{LeftPackets, TransitUpdate};
 
@@ -65,7 +65,7 @@ impl Network {
         }
         let passenger = transit.passenger(direction);
         let (up, down) = (passenger.up, passenger.down);
-        let of_link = |ride: &Ride| ride.direction == direction;
+        let of_link = |packet: &Descriptor| direction_of(packet.tag) == direction;
         if passenger.route.from_terminal {
             // In the terminal's own queue, packets wait for whichever satellite comes.
             if let Some((_, id)) = up.filter(|_| left != LeftPackets::Forward) {
@@ -83,24 +83,21 @@ impl Network {
         id: HopId,
         left: LeftPackets,
         satellite: u32,
-        who: &dyn Fn(&Ride) -> bool,
+        leaves: &dyn Fn(&Descriptor) -> bool,
     ) -> Result<(), NetworkError> {
         if left == LeftPackets::Drain {
             return Ok(());
         }
         let Some(transit) = &mut self.transit else { return Ok(()) };
-        let Transit { hops, rides, .. } = &mut **transit;
-        let leaves = |packet: &Descriptor| who(&rides[packet.slot.0 as usize]);
-        let hop = &mut hops[id];
-        let waiting = hop.withdraw(self.now, &leaves);
-        let cut = if left == LeftPackets::Drop { hop.cut(self.now, &leaves) } else { Vec::new() };
+        let hop = &mut transit.hops[id];
+        let waiting = hop.withdraw(self.now, leaves);
+        let cut = if left == LeftPackets::Drop { hop.cut(self.now, leaves) } else { Vec::new() };
         transit.resume(self.now, id, &self.directions);
         self.pass_on_hop(id)?;
         self.note_hop(id);
         for packet in waiting.into_iter().chain(cut) {
             if left == LeftPackets::Forward {
-                let Some(transit) = &self.transit else { return Ok(()) };
-                let direction = transit.ride(&packet).direction;
+                let direction = direction_of(packet.tag);
                 self.wait_ends(&packet);
                 self.send_on(satellite, direction, packet)?;
             } else {

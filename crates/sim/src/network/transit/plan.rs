@@ -38,6 +38,24 @@ pub enum Radio {
     Station(u32),
     /// All stations below a satellite.
     Satellite,
+    /// The terminals of a cell that a satellite serves.
+    Beam {
+        /// Number of the satellite.
+        satellite: u32,
+        /// Number of the cell.
+        cell: u32,
+    },
+}
+
+/// Who shares the transmitters between a terminal and satellites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Nobody: each link has its own.
+    Link,
+    /// All links of the terminal up, and all stations below the satellite down.
+    Station,
+    /// The terminals of a cell that the same satellite serves, by the number of the cell.
+    Cell(u32),
 }
 
 /// Parts of a hop that is to be built.
@@ -65,10 +83,8 @@ pub type HopFactory = Box<dyn Fn(HopKey) -> HopParts + Send>;
 pub struct TransitRoute {
     /// Number of the destination.
     pub destination: u32,
-    /// The transmitter to the first satellite; none if it is that of the station where packets go up at the time.
-    pub up: Option<Radio>,
-    /// Who shares the transmitter at the last satellite.
-    pub down: Radio,
+    /// Who shares the transmitters at the terminal's end.
+    pub sharing: Sharing,
     /// Whether the packets come from a terminal.
     pub from_terminal: bool,
 }

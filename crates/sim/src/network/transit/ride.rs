@@ -1,9 +1,9 @@
 //! A packet on its way through the network in orbit.
 
-use leobench_base::{DirectionId, SimDuration, SimTime};
+use leobench_base::{SimDuration, SimTime};
 
 /// The most satellites that are remembered: loops that begin when tables change are shorter.
-const MOST_REMEMBERED: usize = 10;
+const MOST_REMEMBERED: usize = 12;
 
 /// State of a packet between both ends of its link; it fills a cache line.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,6 @@ pub(super) struct Ride {
     pub(super) queued: SimDuration,
     /// Delay of its way down, and the station there.
     pub(super) down: (SimDuration, u32),
-    pub(super) direction: DirectionId,
     /// The state of the tables when it last met one.
     epoch: u32,
     /// Satellites so far.
@@ -43,12 +42,11 @@ const MOST_HOPS: u16 = 255;
 
 impl Ride {
     /// A packet enters its link.
-    pub(super) const fn new(direction: DirectionId, now: SimTime, epoch: u32) -> Self {
+    pub(super) const fn new(now: SimTime, epoch: u32) -> Self {
         Self {
             entered: now,
             queued: SimDuration::ZERO,
             down: (SimDuration::ZERO, 0),
-            direction,
             epoch,
             hops: 0,
             departed: false,

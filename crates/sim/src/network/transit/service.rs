@@ -1,12 +1,12 @@
 //! Packets move over hops.
 
 use leobench_base::{Descriptor, DirectionId, SimDuration, SimTime};
-use leobench_link::{Cause, Drop, Link, Mark, PacketService};
+use leobench_link::{Cause, Drop, Link, Mark, PacketService, Started};
 use typed_index_collections::TiSlice;
 
 use super::hop::{Flying, Place};
 use super::ride::Visit;
-use super::{HopId, HopKey, HopRate, Passenger, Ride, Transit, TransitRoute};
+use super::{HopId, HopKey, HopRate, Passenger, Ride, Transit, TransitRoute, direction_of};
 use crate::network::observe::NetworkEvent;
 use crate::network::schedule::Entity;
 use crate::network::{Network, NetworkError, Way};
@@ -16,12 +16,11 @@ use crate::topology::{Leg, NextHop};
 /// How the packets of a hop are served.
 fn service<'a>(
     (key, rate): (HopKey, HopRate),
-    rides: &'a [Ride],
     passengers: &'a TiSlice<DirectionId, Option<Passenger>>,
     links: &'a TiSlice<DirectionId, Link>,
 ) -> impl Fn(&Descriptor) -> PacketService + 'a {
     move |packet| {
-        let direction = rides[packet.slot.0 as usize].direction;
+        let direction = direction_of(packet.tag);
         let passenger = passengers[direction].as_ref();
         let passenger = passenger.expect("the link leads through the network in orbit");
         let at_terminal = match key {
@@ -43,30 +42,30 @@ impl Transit {
         mut packet: Descriptor,
         links: &TiSlice<DirectionId, Link>,
     ) -> Option<Descriptor> {
-        let Self { hops, rides, links: passengers, output, .. } = self;
+        let Self { hops, links: passengers, output, .. } = self;
         let hop = &mut hops[id];
         let Some((transmitter, rate)) = &mut hop.transmitter else { return Some(packet) };
         packet.meta.enter(now);
-        let service = service((hop.key, *rate), rides, passengers, links);
+        let service = service((hop.key, *rate), passengers, links);
         transmitter.enqueue(now, packet, service, output);
         None
     }
 
     /// Does what is due at the transmitter of a hop.
     fn advance(&mut self, now: SimTime, id: HopId, links: &TiSlice<DirectionId, Link>) {
-        let Self { hops, rides, links: passengers, output, .. } = self;
+        let Self { hops, links: passengers, output, .. } = self;
         let hop = &mut hops[id];
         if let Some((transmitter, rate)) = &mut hop.transmitter {
-            transmitter.advance(now, service((hop.key, *rate), rides, passengers, links), output);
+            transmitter.advance(now, service((hop.key, *rate), passengers, links), output);
         }
     }
 
     /// Begins the next transmission, if none is under way.
     pub(super) fn resume(&mut self, now: SimTime, id: HopId, links: &TiSlice<DirectionId, Link>) {
-        let Self { hops, rides, links: passengers, output, .. } = self;
+        let Self { hops, links: passengers, output, .. } = self;
         let hop = &mut hops[id];
         if let Some((transmitter, rate)) = &mut hop.transmitter {
-            transmitter.resume(now, service((hop.key, *rate), rides, passengers, links), output);
+            transmitter.resume(now, service((hop.key, *rate), passengers, links), output);
         }
     }
 
@@ -82,19 +81,19 @@ impl Transit {
 
     /// Delay and next place of a packet that leaves a hop; none if it can go nowhere.
     fn way_on(&self, id: HopId, packet: &Descriptor) -> Option<(SimDuration, Place)> {
-        let ride = self.ride(packet);
+        let direction = direction_of(packet.tag);
         match self.hops[id].key {
             HopKey::Laser(laser) => {
                 let one = &self.lasers[laser as usize / 2];
                 Some((one.delay, Place::Satellite(one.ends[1 - laser as usize % 2])))
             }
             HopKey::Up(_) => {
-                let Leg { satellite, delay, .. } = self.passenger(ride.direction).entry?;
+                let Leg { satellite, delay, .. } = self.passenger(direction).entry?;
                 Some((delay, Place::Satellite(satellite)))
             }
             HopKey::Down { .. } => {
-                let (delay, station) = ride.down;
-                let continues = self.passenger(ride.direction).route.from_terminal
+                let (delay, station) = self.ride(packet).down;
+                let continues = self.passenger(direction).route.from_terminal
                     && self.plan.backhauls[station as usize].is_some();
                 Some((delay, if continues { Place::Gateway(station) } else { Place::End }))
             }
@@ -154,7 +153,7 @@ impl Network {
         if let Some(transit) = &mut self.transit {
             let ride = transit.ride_mut(packet);
             if !std::mem::replace(&mut ride.departed, true) {
-                self.directions[ride.direction].on_departed(packet.meta.size);
+                self.directions[direction_of(packet.tag)].on_departed(packet.meta.size);
             }
         }
     }
@@ -166,11 +165,11 @@ impl Network {
             return Ok(());
         }
         let mut output = std::mem::take(&mut transit.output);
-        for (at, meta, tag) in output.started.drain(..) {
-            let ride = &mut transit.rides[tag.0 as usize];
-            ride.queued += at - meta.arrival;
+        for Started { at, packet, tag, slot } in output.started.drain(..) {
+            let ride = &mut transit.rides[slot.0 as usize];
+            ride.queued += at - packet.arrival;
             if !std::mem::replace(&mut ride.departed, true) {
-                self.directions[ride.direction].on_departed(meta.size);
+                self.directions[direction_of(tag)].on_departed(packet.size);
             }
         }
         for mark in output.fates.marks.drain(..) {
@@ -216,8 +215,8 @@ impl Network {
     pub(super) fn visit(&mut self, satellite: u32, packet: Descriptor) -> Result<(), NetworkError> {
         let Some(transit) = &mut self.transit else { return Ok(()) };
         let epoch = transit.epoch;
-        let ride = &mut transit.rides[packet.slot.0 as usize];
-        let (direction, visit) = (ride.direction, ride.visit(satellite, epoch));
+        let visit = transit.ride_mut(&packet).visit(satellite, epoch);
+        let direction = direction_of(packet.tag);
         transit.totals.visits += 1;
         match visit {
             Visit::First => {}
@@ -278,8 +277,7 @@ impl Network {
 
     #[cold]
     fn mark_on_hop(&mut self, Mark { meta, tag, cause }: &Mark) -> Result<(), NetworkError> {
-        let Some(transit) = &self.transit else { return Ok(()) };
-        let (direction, cause) = (transit.rides[tag.0 as usize].direction, *cause);
+        let (direction, cause) = (direction_of(*tag), *cause);
         self.directions[direction].on_marked(meta.size, cause);
         Ok(self.observer.emit(self.now, NetworkEvent::Marked { direction, meta, cause })?)
     }
@@ -292,7 +290,8 @@ impl Network {
         cause: Cause,
     ) -> Result<(), NetworkError> {
         let Some(transit) = &self.transit else { return Ok(()) };
-        let Ride { direction, departed, entered, queued, .. } = *transit.ride(&packet);
+        let Ride { departed, entered, queued, .. } = *transit.ride(&packet);
+        let direction = direction_of(packet.tag);
         let link = &mut self.directions[direction];
         if departed {
             link.on_lost(packet.meta.size, cause);

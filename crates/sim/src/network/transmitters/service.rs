@@ -1,7 +1,7 @@
 //! The way of packets from a link into the queue of a shared transmitter, and back to the link.
 
 use leobench_base::{Descriptor, DirectionId, Header, SimTime, Tag};
-use leobench_link::{Drop, Link, Mark, PacketService, SharedTransmitter};
+use leobench_link::{Drop, Link, Mark, PacketService, SharedTransmitter, Started};
 use typed_index_collections::TiSlice;
 
 use super::{SharedTransmitters, Stay, TransmitterId};
@@ -154,7 +154,7 @@ impl Network {
             return Ok(());
         }
         let mut output = std::mem::take(&mut shared.output);
-        for (at, packet, tag) in output.started.drain(..) {
+        for Started { at, packet, tag, .. } in output.started.drain(..) {
             let direction = shared.stays[tag.0 as usize].direction;
             self.directions[direction].on_started(at, &packet);
         }

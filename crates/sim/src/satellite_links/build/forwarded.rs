@@ -145,7 +145,7 @@ fn place(network: &Network, ephemeris: &Ephemeris, number: usize) -> Result<Eart
     let lowest = ForwardedLinks::lowest_elevation(network, &station.position, height);
     let view = View::above(Angle::from_degrees(lowest));
     let (name, onwards) = (station.name.clone(), SimDuration::ZERO);
-    Ok(EarthStation { name, track, view, apart: false, onwards })
+    Ok(EarthStation { name, track, view, apart: false, cell: None, onwards })
 }
 
 fn ends_of(

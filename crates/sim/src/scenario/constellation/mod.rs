@@ -9,7 +9,7 @@ mod satellites;
 use leobench_base::quantity::{Angle, Distance, Elevation};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
 use leobench_base::{BitRate, DurationDistribution, SimDuration};
-use leobench_link::QueueSpec;
+use leobench_link::{QueueSpec, Turn};
 use leobench_orbit::{Epoch, PolicySpec};
 
 pub(crate) use hypatia::fault as hypatia_fault;
@@ -58,6 +58,9 @@ leobench_base::spec! {
         /// Transmitters with queues between the ground and satellites; without, each link has its own at its terminal and at the satellite
         /// over it.
         pub ground: Option<GroundSpec>,
+        /// A transmitter for all terminals of a cell that a satellite serves, in each direction; without, terminals share none, or that of
+        /// `ground`.
+        pub beam: Option<BeamSpec>,
         /// Links between satellites; without them, each satellite needs a gateway in view (bent pipe).
         pub isl: Option<IslSpec>,
         /// Time between two updates of delay and rate. A delay changes by less than 50 us per second.
@@ -89,6 +92,17 @@ leobench_base::spec! {
 }
 
 leobench_base::spec! {
+    /// The transmitters of a beam: one to the terminals of a cell (`cell` of a terminal), and one for what they send. Each packet goes at the
+    /// rate of its link, and one follows the other.
+    pub struct BeamSpec {
+        /// Queue discipline in front of it, for each terminal.
+        pub queue: QueueSpec = default_queue(),
+        /// Whose turn it is.
+        pub scheduler: Turn = Turn::RoundRobin,
+    }
+}
+
+leobench_base::spec! {
     /// Links between satellites.
     pub struct IslSpec: Default {
         /// A file of pairs of satellite numbers, one link per line; without it, each satellite has links to its
@@ -113,6 +127,7 @@ impl ConstellationSpec {
     /// Whether packets go from hop to hop, each with a queue of its own.
     pub fn has_hops(&self) -> bool {
         self.ground.is_some()
+            || self.beam.is_some()
             || self.isl.as_ref().is_some_and(|isl| isl.rate.is_some())
             || self.gateways.iter().any(|(_, gateway)| gateway.backhaul.is_some())
             || self.policy.model().is_free()

@@ -34,6 +34,8 @@ leobench_base::spec! {
         pub arc: Option<Angle>,
         /// Whether each of its links chooses among the satellites that its other links do not use, if it sees any.
         pub apart: bool = false,
+        /// Name of the cell whose terminals share a `beam`; without, it has one of its own.
+        pub cell: Option<String>,
     }
 }
 
