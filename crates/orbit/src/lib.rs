@@ -13,7 +13,8 @@ pub mod visibility;
 pub use error::FileError;
 pub use frame::{Angle, Epoch, Geodetic, Site, State, Topocentric, Vector};
 pub use isl::{
-    Entry, Exit, Gateways, Isl, Laser, LaserId, Limits, NextHop, Outgoing, Router, Way, plus_grid,
+    Components, Entry, Exit, Gateways, Isl, Laser, LaserId, LayoutSpec, Limits, NextHop, Outgoing,
+    Router, Way, plus_grid,
 };
 pub use motion::{
     Constellation, DestinationId, Ephemeris, GatewayId, Orbit, OrbitError, Satellite, SatelliteId,

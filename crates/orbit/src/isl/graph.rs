@@ -153,7 +153,7 @@ impl Graph {
     /// A laser by number.
     pub fn laser(&self, id: LaserId) -> Laser {
         let Isl { from, to, .. } = self.links[id.link()];
-        let (from, to) = if id.index() % 2 == 0 { (from, to) } else { (to, from) };
+        let (from, to) = if id.index().is_multiple_of(2) { (from, to) } else { (to, from) };
         Laser { id, from, to }
     }
 

@@ -1,8 +1,8 @@
-//! Links between satellites: which ones a shell builds (+grid), and when they can be used.
+//! Links between satellites, and when they can be used.
 
 use crate::error::FileError;
 use crate::frame::{Angle, EQUATOR_RADIUS, Vector};
-use crate::motion::{Constellation, Pattern, PlacedShell, SatelliteId};
+use crate::motion::SatelliteId;
 
 /// A link between two satellites, usable both ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,49 +51,6 @@ impl Limits {
             && from.closest_to_origin(to) >= EQUATOR_RADIUS + self.clearance_m
             && !(across && (polar(from) || polar(to)))
     }
-}
-
-/// The +grid of all shells: each satellite has links to the one before and behind in its plane, and to the nearest one by phase
-/// in either neighbouring plane. A star has none across its seam. Shells are not connected with each other.
-pub fn plus_grid(constellation: &Constellation) -> Vec<Isl> {
-    let mut links = Vec::new();
-    for placed in constellation.shells() {
-        for plane in 0..placed.shell.planes {
-            for slot in 0..placed.shell.per_plane {
-                let from = placed.satellite(plane, slot);
-                links.extend(behind(placed, plane, slot).map(|to| Isl { from, to, across: false }));
-                links.extend(beside(placed, plane, slot).map(|to| Isl { from, to, across: true }));
-            }
-        }
-    }
-    links
-}
-
-/// The next satellite in the same plane; a plane of two has one link.
-fn behind(placed: &PlacedShell, plane: usize, slot: usize) -> Option<SatelliteId> {
-    let ring = match placed.shell.per_plane {
-        1 => false,
-        2 => slot == 0,
-        _ => true,
-    };
-    ring.then(|| placed.satellite(plane, slot + 1))
-}
-
-/// The satellite in the next plane that is nearest by phase: neighbouring planes are F/P slots apart, and around the whole
-/// equator that adds up to F slots.
-fn beside(placed: &PlacedShell, plane: usize, slot: usize) -> Option<SatelliteId> {
-    let shell = &placed.shell;
-    let around = shell.spacing().degrees() * shell.planes as f64;
-    let closes = shell.pattern == Pattern::Delta && (around - 360.0).abs() < 1e-6;
-    let last = plane + 1 == shell.planes;
-    if shell.planes == 1 || (last && (!closes || shell.planes == 2)) {
-        return None;
-    }
-    let total = shell.total();
-    let ahead = (2 * shell.phasing + shell.planes) / (2 * shell.planes);
-    let wrapped = if last { shell.phasing } else { 0 };
-    let slot = (slot + wrapped + total * shell.per_plane - ahead) % shell.per_plane;
-    Some(placed.satellite(plane + 1, slot))
 }
 
 /// Reads links from a file of pairs of satellite numbers, one link a line, as Hypatia writes them (`isls.txt`).

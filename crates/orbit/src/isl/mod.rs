@@ -1,12 +1,17 @@
 //! Links between satellites, and the shortest ways over them.
 
 mod graph;
+mod islands;
+pub mod layout;
 mod links;
 mod router;
 mod tree;
 
 pub use graph::{Laser, LaserId};
-pub use links::{Isl, Limits, plus_grid, read_pairs};
+pub use islands::Components;
+pub use layout::plus_grid::plus_grid;
+pub use layout::{Layout, LayoutModel, LayoutSpec};
+pub use links::{Isl, Limits, read_pairs};
 pub use router::{Entry, Exit, Gateways, NextHop, Outgoing, Router, Way};
 
 #[cfg(test)]

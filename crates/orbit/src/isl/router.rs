@@ -7,6 +7,8 @@
 use leobench_base::SimDuration;
 
 use super::graph::{Graph, Laser, LaserId, NONE};
+use super::islands::Components;
+use super::layout::Layout;
 use super::links::{Isl, Limits};
 use super::tree::{Delays, Heap, Tree};
 use crate::frame::light_delay;
@@ -91,11 +93,21 @@ impl Gateways {
 }
 
 /// Shortest ways from all satellites to the destinations in use.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Router {
     graph: Graph,
+    layout: Option<Arranged>,
     trees: Vec<Tree>,
     heap: Heap,
+}
+
+/// A layout, and its links at the last arrangement.
+#[derive(Debug)]
+struct Arranged {
+    layout: Box<dyn Layout>,
+    links: Vec<Isl>,
+    /// The number of the period of the last arrangement.
+    period: u64,
 }
 
 impl Router {
@@ -103,9 +115,26 @@ impl Router {
     pub fn new(satellites: usize, links: Vec<Isl>, limits: Limits, destinations: usize) -> Self {
         Self {
             graph: Graph::new(satellites, links, limits),
+            layout: None,
             trees: vec![Tree::new(satellites); destinations],
             heap: Heap::new(),
         }
+    }
+
+    /// Routes over the links of a layout, which are arranged at the present time of the ephemeris, and then at the first
+    /// [`update`](Self::update) in each of the layout's periods.
+    pub fn with_layout(
+        ephemeris: &Ephemeris,
+        mut layout: Box<dyn Layout>,
+        limits: Limits,
+        destinations: usize,
+    ) -> Self {
+        let mut links = Vec::new();
+        layout.arrange(ephemeris, &mut links);
+        let mut router = Self::new(ephemeris.len(), links.clone(), limits, destinations);
+        let period = period(&*layout, ephemeris);
+        router.layout = Some(Arranged { layout, links, period });
+        router
     }
 
     /// Sets up these links, each pair of satellites once, and takes all others down. A pair keeps its number for good; new ones
@@ -114,9 +143,22 @@ impl Router {
         self.graph.arrange(links);
     }
 
-    /// Moves to the time of the ephemeris: computes the delays of all links. Then call [`route`](Self::route) per destination.
+    /// Moves to the time of the ephemeris: arranges the links anew where that is due, and computes the delays of all of them.
+    /// Then call [`route`](Self::route) per destination.
     pub fn update(&mut self, ephemeris: &Ephemeris) {
+        if let Some(Arranged { layout, links, period: last }) = &mut self.layout {
+            let now = period(&**layout, ephemeris);
+            if std::mem::replace(last, now) != now {
+                layout.arrange(ephemeris, links);
+                self.graph.arrange(links);
+            }
+        }
         self.graph.update(ephemeris);
+    }
+
+    /// The connected components of the links that are on.
+    pub fn components(&self) -> Components {
+        Components::new(&self.graph)
     }
 
     /// Computes the ways to a destination with its present exits; returns whether any next hop has changed.
@@ -211,4 +253,9 @@ impl Router {
             }
         }
     }
+}
+
+/// The number of the period of a layout that the present time is in.
+fn period(layout: &dyn Layout, ephemeris: &Ephemeris) -> u64 {
+    layout.period().map_or(0, |every| ephemeris.now().as_nanos() / every.as_nanos())
 }

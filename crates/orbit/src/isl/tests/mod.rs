@@ -1,3 +1,4 @@
+mod layouts;
 mod links;
 mod router;
 mod table;

@@ -89,7 +89,7 @@ fn lasers_are_both_directions_of_links() {
     let (mut on, mut off) = (0, 0);
     for (number, laser) in router.lasers().enumerate() {
         let link = router.links()[number / 2];
-        let ends = if number % 2 == 0 { (link.from, link.to) } else { (link.to, link.from) };
+        let ends = if number.is_multiple_of(2) { (link.from, link.to) } else { (link.to, link.from) };
         assert_eq!((laser.id, (laser.from, laser.to)), (LaserId::from(number), ends));
         let back = router.laser(laser.id.reverse());
         assert_eq!((back.from, back.to), (laser.to, laser.from));
