@@ -1,4 +1,5 @@
 mod layouts;
+mod hypatia;
 mod links;
 mod router;
 mod table;
