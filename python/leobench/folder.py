@@ -43,8 +43,8 @@ TABLES = (
     "losses",
 )
 
-# Tables that only runs in real time have.
-REAL_TABLES = ("spin", "sockets")
+# Tables that only some runs have: those in real time, and those whose packets take hops in orbit.
+OPTIONAL_TABLES = ("spin", "sockets", "hops")
 
 # What tells the manifest of a run from any other.
 _MANIFEST_KEYS = {"leobench", "engine", "seed", "wall_s", "validity", "scenario"}
@@ -119,7 +119,7 @@ def _is_ours(entry: Path) -> bool:
         ours = (suffix, SECRETS) if entry.name == PCAP else (suffix,)
         return entry.is_dir() and all(file.name.endswith(ours) and file.is_file() for file in entry.iterdir())
     figure = entry.stem in plots.KINDS and entry.suffix in plots.FORMATS
-    table = entry.stem in {*TABLES, *REAL_TABLES} and entry.suffix == ".parquet"
+    table = entry.stem in {*TABLES, *OPTIONAL_TABLES} and entry.suffix == ".parquet"
     return entry.is_file() and (entry.name in {MANIFEST, SUMMARY, SCENARIO} or table or figure)
 
 
@@ -237,7 +237,7 @@ def read(folder: Path) -> Result:
             raise InputError(
                 f"{folder / file}: is damaged: `{missing[0]}` is missing; run the scenario again"
             )
-    files = {name: folder / f"{name}.parquet" for name in (*TABLES, *REAL_TABLES)}
+    files = {name: folder / f"{name}.parquet" for name in (*TABLES, *OPTIONAL_TABLES)}
     present = {name: file for name, file in files.items() if file.is_file()}
     lost = [name for name in TABLES if name not in present and name not in _ADDED_LATER]
     if lost:

@@ -132,6 +132,11 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         return self["losses"]
 
     @property
+    def hops(self) -> pl.DataFrame:
+        """Hops of the network in orbit, sampled; only runs whose packets take hops with queues have it."""
+        return self["hops"]
+
+    @property
     def spin(self) -> pl.DataFrame:
         """Round-trip times that QUIC's spin bit showed; only runs in real time have it."""
         return self["spin"]

@@ -25,10 +25,12 @@ __all__ = [
     "FlowSummary",
     "HandoverSummary",
     "HandoversSummary",
+    "HopSummary",
     "LinkSummary",
     "LossSummary",
     "LossesSummary",
     "ObjectSummary",
+    "OrbitSummary",
     "PageSummary",
     "PathSummary",
     "QueueDelaySummary",
@@ -557,6 +559,60 @@ class SatelliteSummary(Record):
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
+class HopSummary(Record):
+    """A hop: a transmitter on a satellite or on the ground, with its queue.
+
+    Attributes:
+        name: Name: `laser/FROM->TO`, `up/STATION`, `down/SATELLITE->ground`, `backhaul/GATEWAY/there` or
+            `/back`; a link's name in place of station and ground if it has its own.
+        utilisation: Share of the time in which it sent. [ratio]
+        queued_packets: Packets that entered its queue. [packets]
+        sent_packets: Packets that it sent. [packets]
+        sent_bytes: Their bytes, with the framing of their links. [bytes]
+        withdrawn_packets: Packets that were taken out because their laser or satellite was left. [packets]
+        dropped_packets: Packets that its queue dropped, by cause. [packets]
+        marked_packets: Packets that its queue marked, by cause; only where it can mark. [packets] Left out of
+            the file where it does not apply.
+        queue_delay_ms: How long packets waited. [ms]
+    """
+
+    __slots__ = ()
+
+    _parts: ClassVar[Parts] = {"queue_delay_ms": WaitSummary}
+    _absent: ClassVar[Absent] = {"marked_packets": dict}
+    name: str
+    utilisation: float | None
+    queued_packets: int
+    sent_packets: int
+    sent_bytes: int
+    withdrawn_packets: int
+    dropped_packets: dict[str, int]
+    marked_packets: dict[str, int]
+    queue_delay_ms: WaitSummary
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class OrbitSummary(Record):
+    """The network in orbit in numbers.
+
+    Attributes:
+        visits: How often packets came to a satellite.
+        looped_packets: Packets that came to a satellite again because routes had changed on their way.
+            [packets]
+        black_hole_packets: Packets that came to a satellite which knew no way on. [packets]
+        hops: The hops whose queues packets entered, by name.
+    """
+
+    __slots__ = ()
+
+    _parts: ClassVar[Parts] = {"hops": HopSummary}
+    visits: int
+    looped_packets: int
+    black_hole_packets: int
+    hops: Named[HopSummary]
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class CompetitorSummary(Record):
     """A flow's part.
 
@@ -618,6 +674,8 @@ class Summary(Record):
         links: The links, one entry per direction.
         satellites: The transmitters of satellites that served, one entry per direction, if satellites have
             queues. Left out of the file where it does not apply.
+        orbit: The network in orbit, if packets take hops with queues there. Left out of the file where it
+            does not apply.
         fairness_jain: Jain's fairness index over the goodputs of the flows that are not background while all
             of them are there; `None` with fewer than two, or if they never are. [ratio]
         competition: How they share the network, if there are two or more. Left out of the file where it does
@@ -630,9 +688,10 @@ class Summary(Record):
         "flows": FlowSummary,
         "links": LinkSummary,
         "satellites": SatelliteSummary,
+        "orbit": OrbitSummary,
         "competition": CompetitionSummary,
     }
-    _absent: ClassVar[Absent] = {"satellites": Named, "competition": NoneType}
+    _absent: ClassVar[Absent] = {"satellites": Named, "orbit": NoneType, "competition": NoneType}
     scenario: str
     seed: int
     engine: str
@@ -641,5 +700,6 @@ class Summary(Record):
     flows: Named[FlowSummary]
     links: Named[LinkSummary]
     satellites: Named[SatelliteSummary]
+    orbit: OrbitSummary | None
     fairness_jain: float | None
     competition: CompetitionSummary | None

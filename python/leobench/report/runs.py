@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from leobench.errors import InputError, allowed
 from leobench.files import open_regular
-from leobench.folder import REAL_TABLES, TABLES
+from leobench.folder import OPTIONAL_TABLES, TABLES
 from leobench.report.content import Run, Table
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def check_without(without: Sequence[str]) -> None:
     Raises:
         InputError: If there is one.
     """
-    known = [*TABLES, *REAL_TABLES, GLOBE]
+    known = [*TABLES, *OPTIONAL_TABLES, GLOBE]
     for name in without:
         if name not in known:
             raise InputError(f"--without = {name}: no such part of a report; {allowed(name, known)}")

@@ -363,9 +363,10 @@ impl Network {
         let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
         let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);
         let shared = self.transmitters.iter().flat_map(SharedTransmitters::backlogs);
-        let hops = self.transit.iter().flat_map(|transit| transit.backlogs());
-        let shared = shared.chain(hops);
-        self.observer.sample(self.now, &self.directions, shared, senders)?;
+        let due = self.observer.sample(self.now, &self.directions, shared, senders)?;
+        if let Some(transit) = self.transit.as_mut().filter(|_| due) {
+            transit.sample(|row| self.observer.sample_hop(self.now, row))?;
+        }
         self.wakes.set(Entity::Observer, Some(self.observer.next_wake()));
         Ok(())
     }

@@ -20,7 +20,7 @@ pub use names::{FlowNames, Names};
 #[cfg(feature = "parquet")]
 pub use parquet_sinks::{FileSink, MemorySink};
 pub use recorder::{
-    ChannelRow, DropRow, Location, LossRow, MessageRow, PacketEvent, PacketRow, RecordSettings,
+    ChannelRow, DropRow, HopRow, Location, LossRow, MessageRow, PacketEvent, PacketRow, RecordSettings,
     Recorder,
 };
 pub use rows::Batch;

@@ -34,7 +34,7 @@ impl<W: Write + Send> TableWriter<W> {
     }
 }
 
-/// Keeps the tables in memory.
+/// Keeps the tables in memory, those that not every run has as soon as they have rows.
 pub struct MemorySink(Vec<TableWriter<Vec<u8>>>);
 
 impl MemorySink {
@@ -50,6 +50,9 @@ impl MemorySink {
 
 impl TableSink for MemorySink {
     fn write(&mut self, table: Table, batch: &Batch) -> Result<(), SinkError> {
+        if table as usize == self.0.len() {
+            self.0.push(TableWriter::new(Vec::new(), table)?);
+        }
         self.0[table as usize].write(batch)
     }
 
@@ -91,8 +94,11 @@ impl TableFile {
     }
 }
 
-/// Streams every table into a file of a folder.
-pub struct FileSink(Vec<TableFile>);
+/// Streams every table into a file of a folder, those that not every run has as soon as they have rows.
+pub struct FileSink {
+    folder: PathBuf,
+    files: Vec<TableFile>,
+}
 
 impl FileSink {
     /// Creates the files in `folder`, which must exist.
@@ -101,16 +107,19 @@ impl FileSink {
     /// If a file cannot be created.
     pub fn new(folder: &Path) -> Result<Self, SinkError> {
         let files = Table::ALL.into_iter().map(|table| TableFile::create(folder, table));
-        Ok(Self(files.collect::<Result<_, _>>()?))
+        Ok(Self { folder: folder.to_owned(), files: files.collect::<Result<_, _>>()? })
     }
 }
 
 impl TableSink for FileSink {
     fn write(&mut self, table: Table, batch: &Batch) -> Result<(), SinkError> {
-        self.0[table as usize].write(batch)
+        if table as usize == self.files.len() {
+            self.files.push(TableFile::create(&self.folder, table)?);
+        }
+        self.files[table as usize].write(batch)
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<StoredTable>, SinkError> {
-        self.0.into_iter().map(TableFile::finish).collect()
+        self.files.into_iter().map(TableFile::finish).collect()
     }
 }

@@ -31,6 +31,8 @@ pub enum Table {
     Handovers,
     /// Packets that the network dropped, or that senders declared lost or repeated.
     Losses,
+    /// The hops of the network in orbit, sampled. Only runs whose packets take hops with queues have it.
+    Hops,
     /// Round-trip times that QUIC's spin bit showed. Only runs in real time have it.
     Spin,
 }
@@ -243,6 +245,16 @@ const LOSSES: &[Column] = &[
         .or_null(),
 ];
 
+const HOPS: &[Column] = &[
+    TIME,
+    Column::text("hop", "name of the hop, as in the summary"),
+    Column::integer("backlog_bytes", "IP bytes waiting, the packet on the wire not counted"),
+    Column::integer("backlog_packets", "packets waiting, the packet on the wire not counted"),
+    Column::integer("sent_bytes", "bytes sent since the last sample, with the framing of links"),
+    Column::integer("busy_ns", "time in transmissions that ended since the last sample, nanoseconds"),
+    Column::integer("dropped_packets", "packets that the queue dropped since the last sample"),
+];
+
 const SPIN: &[Column] = &[
     TIME,
     Column::text("source", "address and port of the sender of the packets"),
@@ -282,6 +294,7 @@ impl Table {
             Self::Routes => "routes",
             Self::Handovers => "handovers",
             Self::Losses => "losses",
+            Self::Hops => "hops",
             Self::Spin => "spin",
         }
     }
@@ -301,6 +314,7 @@ impl Table {
             Self::Routes => ROUTES,
             Self::Handovers => HANDOVERS,
             Self::Losses => LOSSES,
+            Self::Hops => HOPS,
             Self::Spin => SPIN,
         }
     }

@@ -415,3 +415,26 @@ fn terminals_of_a_cell_share_its_beam() {
         }
     }
 }
+
+/// One message says what is wrong, where, and what would be right.
+#[test]
+fn scenarios_that_cannot_be_carried_out_are_refused() {
+    let good = pairs(LASERS, &[("manila", "dalian", "5 Mbps")]);
+    let refused = |from: &str, to: &str| {
+        let text = good.replacen(from, to, 1);
+        assert_ne!(text, good);
+        crate::common::try_scenario(&text).map(|_| ()).unwrap_err()
+    };
+    let overlap = refused("policy = \"shortest\"", "policy = \"highest\"\noverlap = \"50 ms\"");
+    assert!(overlap.contains("constellation.overlap"), "{overlap}");
+    let satellite = refused("policy = \"shortest\"", "policy = \"highest\"\nsatellite = {}");
+    assert!(satellite.contains("constellation.satellite"), "{satellite}");
+    let access = refused(
+        "rate = \"10 Mbps\"\n            queue",
+        "rate = \"10 Mbps\"\n            access = { kind = \"frames\" }\n            queue",
+    );
+    assert!(access.contains("links.pair-0.access"), "{access}");
+    let free =
+        refused("isl = { rate = \"10 Mbps\",", "satellites = 1\nisl = { rate = \"10 Mbps\",");
+    assert!(free.contains("satellites"), "{free}");
+}

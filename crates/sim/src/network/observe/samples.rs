@@ -6,23 +6,24 @@ use leobench_transport::Endpoint;
 use typed_index_collections::{TiSlice, TiVec};
 
 use super::{FlowState, Observer};
-use crate::record::SinkError;
+use crate::record::{HopRow, SinkError};
 
 impl Observer {
-    /// Takes the samples due at `now`; `shared` are the names and backlogs of shared transmitters, `senders` in the order of the flows.
+    /// Takes the samples due at `now`; `shared` are the names and backlogs of shared transmitters, `senders` in the order of the flows. Returns
+    /// whether any were due.
     pub(in crate::network) fn sample<'e>(
         &mut self,
         now: SimTime,
         directions: &TiSlice<DirectionId, Link>,
         shared: impl Iterator<Item = (&'e str, Backlog)>,
         senders: impl Iterator<Item = &'e (dyn Endpoint + 'static)>,
-    ) -> Result<(), SinkError> {
+    ) -> Result<bool, SinkError> {
         if now < self.next_sample {
-            return Ok(());
+            return Ok(false);
         }
         self.next_sample = now + self.recorder.settings().interval;
         if !self.recorder.settings().series {
-            return Ok(());
+            return Ok(false);
         }
         for &number in &self.sampled {
             let link = &directions[number];
@@ -38,7 +39,16 @@ impl Observer {
         for (flow, sender) in senders.enumerate() {
             self.sample_flow(now, flow.into(), sender)?;
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Takes the sample of a hop.
+    pub(in crate::network) fn sample_hop(
+        &mut self,
+        now: SimTime,
+        row: &HopRow<'_>,
+    ) -> Result<(), SinkError> {
+        self.recorder.hop(now, row)
     }
 
     fn sample_flow(

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::{BitRate, Descriptor, SimDuration, SimTime};
-use leobench_link::{Backlog, Causes, SharedTransmitter};
+use leobench_base::{BitRate, Bytes, Descriptor, SimDuration, SimTime};
+use leobench_link::{Causes, SharedTransmitter};
 
 use super::{HopKey, HopParts, HopRate, HopTotals};
+use crate::record::HopRow;
 
 leobench_base::indices! {
     /// A hop of the network in orbit.
@@ -49,6 +50,16 @@ pub(super) struct Hop {
     pub(super) transmitter: Option<(Box<SharedTransmitter>, HopRate)>,
     /// In the order of their arrival.
     flight: VecDeque<Flying>,
+    /// Its totals at the last sample.
+    sampled: Sampled,
+}
+
+/// Totals of a hop at a sample.
+#[derive(Clone, Copy, Default)]
+struct Sampled {
+    sent: Bytes,
+    busy: SimDuration,
+    dropped: u64,
 }
 
 impl Hop {
@@ -56,15 +67,32 @@ impl Hop {
         let HopParts { name, transmitter } = parts;
         let transmitter = transmitter
             .map(|(queue, rate)| (Box::new(SharedTransmitter::new(queue, causes)), rate));
-        Self { key, name, transmitter, flight: VecDeque::new() }
+        Self { key, name, transmitter, flight: VecDeque::new(), sampled: Sampled::default() }
     }
 
-    /// How much waits, if there is a queue.
-    pub(super) fn backlog(&self) -> Option<Backlog> {
-        self.transmitter.as_ref().map(|(transmitter, _)| transmitter.backlog())
+    /// What has happened since the last sample, if anything has or waits.
+    pub(super) fn sample(&mut self) -> Option<HopRow<'_>> {
+        let (transmitter, _) = self.transmitter.as_ref()?;
+        let (counters, backlog) = (transmitter.counters(), transmitter.backlog());
+        let totals = Sampled {
+            sent: counters.wire_bytes,
+            busy: counters.busy,
+            dropped: counters.dropped.packets(),
+        };
+        let before = std::mem::replace(&mut self.sampled, totals);
+        let row = HopRow {
+            name: &self.name,
+            backlog,
+            sent: totals.sent - before.sent,
+            busy: totals.busy.saturating_sub(before.busy),
+            dropped: totals.dropped - before.dropped,
+        };
+        let idle = row.sent.is_zero() && row.dropped == 0 && backlog.packets == 0;
+        (!idle).then_some(row)
     }
 
     pub(super) fn restart(&mut self, causes: &Causes) {
+        self.sampled = Sampled::default();
         if let Some((transmitter, _)) = &mut self.transmitter {
             transmitter.restart(causes);
         }

@@ -13,11 +13,12 @@ mod ride;
 mod service;
 
 use leobench_base::{BitRate, Descriptor, DirectionId, SimTime, Tag};
-use leobench_link::{Backlog, Link, SharedCounters, SharedOutput};
+use leobench_link::{Link, SharedCounters, SharedOutput};
 use rustc_hash::FxHashMap;
 use typed_index_collections::{TiSlice, TiVec};
 
 use super::schedule::WakeHeap;
+use crate::record::HopRow;
 use crate::topology::{Leg, NextHop};
 use hop::{Hop, HopId, Laser};
 pub use plan::{HopFactory, HopKey, HopParts, HopRate, Radio, Sharing, TransitPlan, TransitRoute};
@@ -125,10 +126,17 @@ impl Transit {
         self.links[direction].is_some()
     }
 
-    /// Names and backlogs of the hops with a queue that anything waits in.
-    pub(in crate::network) fn backlogs(&self) -> impl Iterator<Item = (&str, Backlog)> {
-        let backlogs = self.hops.iter().filter_map(|hop| Some((hop.name.as_str(), hop.backlog()?)));
-        backlogs.filter(|(_, backlog)| backlog.packets > 0)
+    /// Samples the hops at whose queues anything has happened since the last time.
+    pub(in crate::network) fn sample<E>(
+        &mut self,
+        mut take: impl FnMut(&HopRow<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for hop in &mut self.hops {
+            if let Some(row) = hop.sample() {
+                take(&row)?;
+            }
+        }
+        Ok(())
     }
 
     /// Counts anew from `now` on, as at the end of a warm-up.

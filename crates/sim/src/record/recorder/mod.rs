@@ -28,6 +28,21 @@ pub struct RecordSettings {
     pub packets: bool,
 }
 
+/// A hop since its last sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HopRow<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How much waits.
+    pub backlog: Backlog,
+    /// Bytes sent, with framing.
+    pub sent: Bytes,
+    /// Time in transmissions that ended.
+    pub busy: SimDuration,
+    /// Packets that the queue dropped.
+    pub dropped: u64,
+}
+
 /// The fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRow {
@@ -269,6 +284,24 @@ impl Recorder {
         self.tables.append(Table::Queues, row)
     }
 
+    /// A sample of a hop of the network in orbit.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn hop(&mut self, now: SimTime, row: &HopRow<'_>) -> Result<(), SinkError> {
+        let HopRow { name, backlog, sent, busy, dropped } = *row;
+        let row = [
+            now.into(),
+            name.into(),
+            backlog.bytes.into(),
+            backlog.packets.into(),
+            sent.into(),
+            busy.into(),
+            dropped.into(),
+        ];
+        self.tables.append(Table::Hops, row)
+    }
+
     /// A sample of what the delivery opportunities of a link that a trace serves have offered so far.
     ///
     /// # Errors
@@ -452,7 +485,7 @@ struct Tables {
 
 impl Tables {
     fn new(sink: Box<dyn TableSink>) -> Self {
-        let batches = Table::ALL.into_iter().map(Batch::new).collect();
+        let batches = Table::ALL.into_iter().chain([Table::Hops]).map(Batch::new).collect();
         Self { batches, sink, written: Bytes::ZERO }
     }
 
@@ -475,7 +508,7 @@ impl Tables {
     }
 
     fn finish(mut self) -> Result<Vec<StoredTable>, SinkError> {
-        for table in Table::ALL {
+        for table in Table::ALL.into_iter().chain([Table::Hops]) {
             if !self.batches[table as usize].is_empty() {
                 self.flush(table)?;
             }

@@ -10,7 +10,7 @@ use super::super::fault::within;
 use super::super::stations::EarthStations;
 use super::super::transit::{LinkEnd, Place, Route, TransitLinks};
 use super::{Passage, lasers, policy};
-use crate::scenario::{ConstellationSpec, Scenario};
+use crate::scenario::{ConstellationSpec, Direction, Scenario};
 
 /// Time between two searches for routes where there are no lasers.
 const SEARCH: SimDuration = SimDuration::from_secs(1);
@@ -47,6 +47,7 @@ pub(super) fn build(
     let mut found = Stations::new(spec, stations);
     let mut routes = Vec::new();
     for passage in passages {
+        refuse(passage)?;
         let ends = [found.terminal(spec, passage, rng)?, found.gateways(passage)?];
         let directions = leobench_base::LinkId::from(passage.number).directions();
         routes.push(Route { directions, ends, entries: [None; 2] });
@@ -60,6 +61,22 @@ pub(super) fn build(
     let assignment = Assignment::new(ephemeris, terminals);
     let count = stations.terminals.len();
     Ok(TransitLinks::new(assignment, places, (count, backhauls), router, (ends, routes), every))
+}
+
+/// Refuses what a link cannot have whose packets go from hop to hop.
+fn refuse(passage: &Passage<'_>) -> Result<(), Fault> {
+    let Passage { name, link, .. } = passage;
+    let has_access =
+        || Direction::BOTH.into_iter().any(|direction| link.access(direction).is_some());
+    let (key, allowed) = if link.channel.is_some() {
+        ("channel", "a `rate`, or a budget of the link's `constellation`")
+    } else if has_access() {
+        ("access", "no `access`, or a `constellation` without queues of hops")
+    } else {
+        return Ok(());
+    };
+    let problem = "is given for a link whose packets go from hop to hop (`constellation.isl.rate`, `ground`, `beam`, a `backhaul`)";
+    Err(Fault::new(format!("links.{name}.{key}"), problem, allowed))
 }
 
 impl<'a> Stations<'a> {
