@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use leobench_base::SimDuration;
+use leobench_base::{SimDuration, SimTime};
 
 use super::links::{Isl, Limits};
 use crate::frame::light_delay;
@@ -52,6 +52,7 @@ pub(super) struct Neighbour {
 #[derive(Clone, Debug)]
 pub struct Graph {
     satellites: usize,
+    now: SimTime,
     links: Vec<Isl>,
     limits: Limits,
     /// By link, whether it is set up.
@@ -70,6 +71,7 @@ impl Graph {
     pub(super) fn new(satellites: usize, links: Vec<Isl>, limits: Limits) -> Self {
         let mut graph = Self {
             satellites,
+            now: SimTime::ZERO,
             limits,
             set_up: vec![true; links.len()],
             delays: vec![NONE; links.len()],
@@ -129,6 +131,7 @@ impl Graph {
 
     /// Moves to the time of the ephemeris: computes the delays of all links.
     pub(super) fn update(&mut self, ephemeris: &Ephemeris) {
+        self.now = ephemeris.now();
         for ((link, set_up), delay) in self.links.iter().zip(&self.set_up).zip(&mut self.delays) {
             *delay = NONE;
             if *set_up {
@@ -138,6 +141,11 @@ impl Graph {
                 }
             }
         }
+    }
+
+    /// The time of the last update.
+    pub fn now(&self) -> SimTime {
+        self.now
     }
 
     /// Number of satellites.

@@ -5,6 +5,7 @@ mod islands;
 pub mod layout;
 mod links;
 mod router;
+pub mod routing;
 mod tree;
 
 pub use graph::{Laser, LaserId};
@@ -13,6 +14,7 @@ pub use layout::plus_grid::plus_grid;
 pub use layout::{Layout, LayoutModel, LayoutSpec};
 pub use links::{Isl, Limits, read_pairs};
 pub use router::{Entry, Exit, Gateways, NextHop, Outgoing, Router, Way};
+pub use routing::{Load, Routing, RoutingModel, RoutingSpec, SourceRoute};
 
 #[cfg(test)]
 mod tests;

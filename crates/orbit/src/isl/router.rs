@@ -10,7 +10,8 @@ use super::graph::{Graph, Laser, LaserId, NONE};
 use super::islands::Components;
 use super::layout::Layout;
 use super::links::{Isl, Limits};
-use super::tree::{Delays, Heap, Tree};
+use super::routing::shortest::Shortest;
+use super::routing::{Load, Reach, Routing, SourceRoute};
 use crate::frame::light_delay;
 use crate::motion::{DestinationId, Ephemeris, GatewayId, SatelliteId};
 use crate::visibility::{Observer, SatelliteGrid, Sighting};
@@ -97,8 +98,7 @@ impl Gateways {
 pub struct Router {
     graph: Graph,
     layout: Option<Arranged>,
-    trees: Vec<Tree>,
-    heap: Heap,
+    routing: Box<dyn Routing>,
 }
 
 /// A layout, and its links at the last arrangement.
@@ -116,8 +116,7 @@ impl Router {
         Self {
             graph: Graph::new(satellites, links, limits),
             layout: None,
-            trees: vec![Tree::new(satellites); destinations],
-            heap: Heap::new(),
+            routing: Box::new(Shortest::new(satellites, destinations)),
         }
     }
 
@@ -137,6 +136,12 @@ impl Router {
         router
     }
 
+    /// The same with ways that another model chooses.
+    #[must_use]
+    pub fn routed_by(self, routing: Box<dyn Routing>) -> Self {
+        Self { routing, ..self }
+    }
+
     /// Sets up these links, each pair of satellites once, and takes all others down. A pair keeps its number for good; new ones
     /// take the next numbers. Then call [`update`](Self::update).
     pub fn arrange(&mut self, links: &[Isl]) {
@@ -154,6 +159,12 @@ impl Router {
             }
         }
         self.graph.update(ephemeris);
+        self.routing.update(&self.graph);
+    }
+
+    /// Tells what the lasers, by number, have carried for some time up to now. Call it before [`update`](Self::update).
+    pub fn observe(&mut self, elapsed: SimDuration, loads: &[Load]) {
+        self.routing.observe(elapsed, loads);
     }
 
     /// The connected components of the links that are on.
@@ -163,9 +174,8 @@ impl Router {
 
     /// Computes the ways to a destination with its present exits; returns whether any next hop has changed.
     pub fn route(&mut self, destination: DestinationId, exits: &[Exit]) -> bool {
-        let tree = &mut self.trees[destination.index()];
-        tree.search(&self.graph, &Delays(self.graph.delays()), exits, &mut self.heap);
-        tree.changed()
+        self.routing.route(&self.graph, destination, exits);
+        self.routing.tree(destination).changed()
     }
 
     /// All links that there have been since the start, by number.
@@ -190,7 +200,7 @@ impl Router {
 
     /// The delay from a satellite to a destination, if there is a way.
     pub fn delay(&self, from: SatelliteId, destination: DestinationId) -> Option<SimDuration> {
-        let delay = self.trees[destination.index()].cost(from);
+        let delay = self.routing.delay(&self.graph, from, destination);
         (delay != NONE).then(|| SimDuration::from_nanos(delay))
     }
 
@@ -204,7 +214,7 @@ impl Router {
 
     /// The transmitter by which a packet to a destination leaves a satellite; `None` if there is no way.
     pub fn outgoing(&self, from: SatelliteId, destination: DestinationId) -> Option<Outgoing> {
-        self.trees[destination.index()].outgoing(from)
+        self.routing.tree(destination).outgoing(from)
     }
 
     /// The forwarding table of a destination: by satellite, the transmitter by which packets leave.
@@ -212,7 +222,7 @@ impl Router {
         &self,
         destination: DestinationId,
     ) -> impl ExactSizeIterator<Item = Option<Outgoing>> + '_ {
-        let tree = &self.trees[destination.index()];
+        let tree = self.routing.tree(destination);
         (0..self.graph.satellites()).map(|satellite| tree.outgoing(satellite.into()))
     }
 
@@ -223,7 +233,7 @@ impl Router {
         destination: DestinationId,
         mut tell: impl FnMut(SatelliteId, Option<Outgoing>),
     ) {
-        for (satellite, outgoing) in self.trees[destination.index()].changes() {
+        for (satellite, outgoing) in self.routing.tree(destination).changes() {
             tell(satellite, outgoing);
         }
     }
@@ -236,6 +246,19 @@ impl Router {
             Some(Entry { satellite: *satellite, delay })
         });
         entries.min_by_key(|entry| (entry.delay, entry.satellite))
+    }
+
+    /// The ways from a place to a destination as the model has them, the one with the least delay first: one, or several of
+    /// which no two share a link between satellites. The place may use the satellites that it sees, or those of them that
+    /// are given.
+    pub fn source_routes(&self, seen: &[Sighting], destination: DestinationId) -> Vec<SourceRoute> {
+        let reach = |sighting: &Sighting| {
+            let satellite = sighting.satellite;
+            let rest = self.routing.delay(&self.graph, satellite, destination);
+            Reach { satellite, up: light_delay(sighting.look.range_m).as_nanos(), rest }
+        };
+        let reaches: Vec<_> = seen.iter().map(reach).filter(|reach| reach.rest != NONE).collect();
+        self.routing.source_routes(&self.graph, &reaches, destination)
     }
 
     /// The way from a satellite to a destination, if there is one.

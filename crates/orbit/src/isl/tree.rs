@@ -31,6 +31,15 @@ impl Costs for Delays<'_> {
     }
 }
 
+/// A cost for each laser.
+pub(super) struct ByLaser<'a>(pub(super) &'a [u64]);
+
+impl Costs for ByLaser<'_> {
+    fn of(&self, laser: u32) -> u64 {
+        self.0[laser as usize]
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hop {
     Nowhere,
@@ -101,12 +110,17 @@ impl Tree {
         }
     }
 
-    /// Computes the costs along the tree of the last update anew; what it does not reach any more, nothing reaches.
-    pub(super) fn follow(&mut self, costs: &impl Costs, exits: &[Exit]) {
+    /// Begins an update: forgets the changes of the last one.
+    pub(super) fn begin(&mut self) {
         self.changed = false;
         for (satellite, _) in self.touched.drain(..) {
             self.is_touched[satellite as usize] = false;
         }
+    }
+
+    /// Computes the costs along the tree of the last update anew; what it does not reach any more, nothing reaches.
+    pub(super) fn follow(&mut self, costs: &impl Costs, exits: &[Exit]) {
+        self.begin();
         self.done.fill(false);
         for start in 0..self.hops.len() as u32 {
             let mut at = start;
@@ -140,6 +154,73 @@ impl Tree {
         if self.costs[index] == NONE {
             self.set(satellite, Hop::Nowhere);
         }
+    }
+
+    /// Takes the next hop of the best tree wherever the way there is enough better than the present one, and wherever there is
+    /// no way any more. Call [`follow`](Self::follow) with the same costs first.
+    ///
+    /// Satellites are taken in the order of their best costs, so that the next hop of one is settled before it. If the way of
+    /// the next hop is not worse than allowed, neither is the one over it, provided that a common part makes no way worse than
+    /// allowed (as with the margins of `hysteresis`).
+    pub(super) fn settle(
+        &mut self,
+        best: &Self,
+        graph: &Graph,
+        costs: &impl Costs,
+        is_enough: impl Fn(u64, u64) -> bool,
+    ) {
+        let is_left = |tree: &Self, satellite: u32| {
+            let (own, best) = (tree.costs[satellite as usize], best.costs[satellite as usize]);
+            best < own && (own == NONE || is_enough(own, best))
+        };
+        let all = 0..self.costs.len() as u32;
+        let mut order: Vec<u32> = all.filter(|satellite| is_left(self, *satellite)).collect();
+        order.sort_unstable_by_key(|satellite| (best.costs[*satellite as usize], *satellite));
+        for satellite in order {
+            if !is_left(self, satellite) {
+                continue;
+            }
+            let hop = best.hops[satellite as usize];
+            let cost = match hop {
+                Hop::Over { to, laser } => {
+                    self.costs[to as usize].checked_add(costs.of(laser)).unwrap_or(NONE)
+                }
+                Hop::Down(_) | Hop::Nowhere => best.costs[satellite as usize],
+            };
+            if cost < self.costs[satellite as usize] {
+                self.costs[satellite as usize] = cost;
+                self.set(satellite, hop);
+                self.spread(satellite, graph, costs);
+            }
+        }
+    }
+
+    /// Lowers the costs of all satellites whose ways lead over one whose cost is lower by now.
+    fn spread(&mut self, satellite: u32, graph: &Graph, costs: &impl Costs) {
+        self.waiting.push(satellite);
+        while let Some(to) = self.waiting.pop() {
+            for neighbour in graph.around(to) {
+                let (from, laser) = (neighbour.satellite as usize, neighbour.incoming);
+                if self.hops[from] != (Hop::Over { to, laser }) {
+                    continue;
+                }
+                let cost = self.costs[to as usize].checked_add(costs.of(laser)).unwrap_or(NONE);
+                if cost < self.costs[from] {
+                    self.costs[from] = cost;
+                    self.waiting.push(neighbour.satellite);
+                }
+            }
+        }
+    }
+
+    /// Replaces the next hop of a satellite, for tables that come from elsewhere; costs stay as they are.
+    pub(super) fn put(&mut self, satellite: u32, outgoing: Option<(Outgoing, u32)>) {
+        let hop = match outgoing {
+            None => Hop::Nowhere,
+            Some((Outgoing::Down(gateway), _)) => Hop::Down(gateway),
+            Some((Outgoing::Laser(laser), to)) => Hop::Over { to, laser: laser.index() as u32 },
+        };
+        self.set(satellite, hop);
     }
 
     fn relax(&mut self, to: u32, graph: &Graph, costs: &impl Costs, heap: &mut Heap) {

@@ -2,14 +2,15 @@ mod layouts;
 mod hypatia;
 mod links;
 mod router;
+mod routing;
 mod table;
 
 use leobench_base::{SimDuration, SimTime};
 use proptest::prelude::*;
 
 use crate::frame::Epoch;
-use crate::isl::{Exit, Limits, Router, plus_grid};
-use crate::motion::{Constellation, Ephemeris, GatewayId, Shell};
+use crate::isl::{Exit, Limits, Outgoing, Router, plus_grid};
+use crate::motion::{Constellation, DestinationId, Ephemeris, GatewayId, SatelliteId, Shell};
 
 const SPACING: SimDuration = SimDuration::from_secs(20);
 
@@ -39,4 +40,34 @@ fn any_shell() -> impl Strategy<Value = Shell> {
             make("s", altitude, inclination, planes, per_plane).phased(phasing % planes)
         },
     )
+}
+
+fn own() -> DestinationId {
+    DestinationId::from(0)
+}
+
+/// The delay of a packet that is forwarded from table to table, over lasers that are on and leave the satellite that it is at;
+/// panics at a loop.
+fn forwarded(
+    router: &Router,
+    table: &[Option<Outgoing>],
+    from: SatelliteId,
+    exits: &[Exit],
+) -> Option<SimDuration> {
+    let (mut at, mut total) = (from, SimDuration::ZERO);
+    for _ in 0..=table.len() {
+        match table[at.index()]? {
+            Outgoing::Laser(id) => {
+                let laser = router.laser(id);
+                assert_eq!(laser.from, at);
+                total += router.laser_delay(id).expect("a laser that is on");
+                at = laser.to;
+            }
+            Outgoing::Down(gateway) => {
+                let last = exits.iter().filter(|e| e.satellite == at && e.gateway == gateway);
+                return Some(total + last.map(|e| e.delay).min().expect("an exit"));
+            }
+        }
+    }
+    panic!("a loop from {from:?}");
 }

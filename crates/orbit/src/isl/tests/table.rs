@@ -3,41 +3,11 @@
 use leobench_base::SimDuration;
 use proptest::prelude::*;
 
-use super::{any_shell, at, ephemeris, exit, router};
+use super::{any_shell, at, ephemeris, exit, forwarded, own, router};
 use crate::frame::{Angle, Geodetic, Topocentric, light_delay};
-use crate::isl::{Exit, Isl, LaserId, Limits, Outgoing, Router, plus_grid};
-use crate::motion::{DestinationId, Ephemeris, GatewayId, SatelliteId, Shell, Track};
+use crate::isl::{Exit, Isl, LaserId, Limits, Router, plus_grid};
+use crate::motion::{Ephemeris, GatewayId, SatelliteId, Shell, Track};
 use crate::visibility::{Observer, SatelliteGrid, Sighting, View};
-
-fn own() -> DestinationId {
-    DestinationId::from(0)
-}
-
-/// The delay of a packet that is forwarded from table to table, over lasers that are on and leave the satellite that it is at;
-/// panics at a loop.
-fn forwarded(
-    router: &Router,
-    table: &[Option<Outgoing>],
-    from: SatelliteId,
-    exits: &[Exit],
-) -> Option<SimDuration> {
-    let (mut at, mut total) = (from, SimDuration::ZERO);
-    for _ in 0..=table.len() {
-        match table[at.index()]? {
-            Outgoing::Laser(id) => {
-                let laser = router.laser(id);
-                assert_eq!(laser.from, at);
-                total += router.laser_delay(id).expect("a laser that is on");
-                at = laser.to;
-            }
-            Outgoing::Down(gateway) => {
-                let last = exits.iter().filter(|e| e.satellite == at && e.gateway == gateway);
-                return Some(total + last.map(|e| e.delay).min().expect("an exit"));
-            }
-        }
-    }
-    panic!("a loop from {from:?}");
-}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
@@ -89,7 +59,8 @@ fn lasers_are_both_directions_of_links() {
     let (mut on, mut off) = (0, 0);
     for (number, laser) in router.lasers().enumerate() {
         let link = router.links()[number / 2];
-        let ends = if number.is_multiple_of(2) { (link.from, link.to) } else { (link.to, link.from) };
+        let ends =
+            if number.is_multiple_of(2) { (link.from, link.to) } else { (link.to, link.from) };
         assert_eq!((laser.id, (laser.from, laser.to)), (LaserId::from(number), ends));
         let back = router.laser(laser.id.reverse());
         assert_eq!((back.from, back.to), (laser.to, laser.from));
