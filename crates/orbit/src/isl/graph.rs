@@ -90,15 +90,24 @@ impl Graph {
             self.numbers =
                 self.links.iter().enumerate().map(|(number, link)| (link.ends(), number)).collect();
         }
-        self.set_up.fill(false);
+        let mut numbers = Vec::new();
         for link in links {
             let number = *self.numbers.entry(link.ends()).or_insert(self.links.len());
             if number == self.links.len() {
                 self.links.push(*link);
-                self.set_up.push(true);
+                self.set_up.push(false);
                 self.delays.push(NONE);
             }
-            self.set_up[number] = true;
+            numbers.push(number as u32);
+        }
+        self.set_up(&numbers);
+    }
+
+    /// Sets up the links with these numbers, and takes all others down.
+    pub(super) fn set_up(&mut self, links: &[u32]) {
+        self.set_up.fill(false);
+        for link in links {
+            self.set_up[*link as usize] = true;
         }
         self.connect();
     }

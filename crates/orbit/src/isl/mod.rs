@@ -11,7 +11,7 @@ mod tree;
 pub use graph::{Laser, LaserId};
 pub use islands::Components;
 pub use layout::plus_grid::plus_grid;
-pub use layout::{Layout, LayoutModel, LayoutSpec};
+pub use layout::{Arrangements, Layout, LayoutModel, LayoutSpec};
 pub use links::{Isl, Limits, read_pairs};
 pub use router::{Entry, Exit, Gateways, NextHop, Outgoing, Router, Way};
 pub use routing::{Load, Routing, RoutingModel, RoutingSpec, SourceRoute};

@@ -8,7 +8,7 @@ use leobench_base::SimDuration;
 
 use super::graph::{Graph, Laser, LaserId, NONE};
 use super::islands::Components;
-use super::layout::Layout;
+use super::layout::Arrangements;
 use super::links::{Isl, Limits};
 use super::routing::shortest::Shortest;
 use super::routing::{Load, Reach, Routing, SourceRoute};
@@ -101,13 +101,11 @@ pub struct Router {
     routing: Box<dyn Routing>,
 }
 
-/// A layout, and its links at the last arrangement.
+/// The links of a layout over time, and the number of the period of those that are set up.
 #[derive(Debug)]
 struct Arranged {
-    layout: Box<dyn Layout>,
-    links: Vec<Isl>,
-    /// The number of the period of the last arrangement.
-    period: u64,
+    arrangements: Arrangements,
+    period: usize,
 }
 
 impl Router {
@@ -120,19 +118,17 @@ impl Router {
         }
     }
 
-    /// Routes over the links of a layout, which are arranged at the present time of the ephemeris, and then at the first
-    /// [`update`](Self::update) in each of the layout's periods.
-    pub fn with_layout(
-        ephemeris: &Ephemeris,
-        mut layout: Box<dyn Layout>,
+    /// Routes over links that are arranged anew from time to time, at the first [`update`](Self::update) in each period.
+    pub fn arranged(
+        satellites: usize,
+        arrangements: Arrangements,
         limits: Limits,
         destinations: usize,
     ) -> Self {
-        let mut links = Vec::new();
-        layout.arrange(ephemeris, &mut links);
-        let mut router = Self::new(ephemeris.len(), links.clone(), limits, destinations);
-        let period = period(&*layout, ephemeris);
-        router.layout = Some(Arranged { layout, links, period });
+        let links = arrangements.links().to_vec();
+        let mut router = Self::new(satellites, links, limits, destinations);
+        router.graph.set_up(arrangements.set_up(0));
+        router.layout = Some(Arranged { arrangements, period: 0 });
         router
     }
 
@@ -151,11 +147,10 @@ impl Router {
     /// Moves to the time of the ephemeris: arranges the links anew where that is due, and computes the delays of all of them.
     /// Then call [`route`](Self::route) per destination.
     pub fn update(&mut self, ephemeris: &Ephemeris) {
-        if let Some(Arranged { layout, links, period: last }) = &mut self.layout {
-            let now = period(&**layout, ephemeris);
-            if std::mem::replace(last, now) != now {
-                layout.arrange(ephemeris, links);
-                self.graph.arrange(links);
+        if let Some(Arranged { arrangements, period }) = &mut self.layout {
+            let now = arrangements.period(ephemeris.now());
+            if std::mem::replace(period, now) != now {
+                self.graph.set_up(arrangements.set_up(now));
             }
         }
         self.graph.update(ephemeris);
@@ -276,9 +271,4 @@ impl Router {
             }
         }
     }
-}
-
-/// The number of the period of a layout that the present time is in.
-fn period(layout: &dyn Layout, ephemeris: &Ephemeris) -> u64 {
-    layout.period().map_or(0, |every| ephemeris.now().as_nanos() / every.as_nanos())
 }

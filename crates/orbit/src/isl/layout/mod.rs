@@ -3,11 +3,14 @@
 //! A link of the present layout that is too long, too low or too far north is off until it can be used again; whether another
 //! one takes its place is decided at the next arrangement.
 
+mod arrangements;
 mod nearest;
 pub mod plus_grid;
 pub mod range;
 
 use std::fmt::Debug;
+
+pub use arrangements::Arrangements;
 
 use leobench_base::SimDuration;
 use leobench_base::spec::Fault;

@@ -34,15 +34,17 @@ leobench_base::spec! {
 
 impl RoutingModel for LoadAwareSpec {
     fn build(&self, satellites: usize, destinations: usize) -> Box<dyn Routing> {
-        let ways =
-            Ways { trees: [Tree::new(satellites), Tree::new(satellites)], exits: Vec::new() };
+        let ways = Ways {
+            trees: [Tree::new(satellites), Tree::new(satellites)],
+            exits: Vec::new(),
+            searches: 0,
+        };
         Box::new(LoadAware {
             utilisation: self.utilisation.as_nanos() as f64,
             queueing: self.queueing,
             smoothing: self.smoothing,
             margin: Margin::new(self.share, SimDuration::ZERO),
             turns: self.turns.get() as usize,
-            turn: 0,
             prices: Vec::new(),
             costs: Vec::new(),
             ways: vec![ways; destinations],
@@ -60,6 +62,8 @@ impl RoutingModel for LoadAwareSpec {
 struct Ways {
     trees: [Tree; 2],
     exits: Vec<Exit>,
+    /// Number of searches.
+    searches: usize,
 }
 
 #[derive(Debug)]
@@ -70,8 +74,6 @@ struct LoadAware {
     smoothing: SimDuration,
     margin: Margin,
     turns: usize,
-    /// The number of the present search.
-    turn: usize,
     /// By laser, the smoothed price of its load, in nanoseconds.
     prices: Vec<f64>,
     /// By laser, its delay and its price.
@@ -94,7 +96,6 @@ impl Routing for LoadAware {
     }
 
     fn update(&mut self, graph: &Graph) {
-        self.turn += 1;
         self.prices.resize(2 * graph.delays().len(), 0.0);
         let delays = graph.delays().iter().flat_map(|delay| [*delay; 2]);
         self.costs.clear();
@@ -106,13 +107,15 @@ impl Routing for LoadAware {
     }
 
     fn route(&mut self, graph: &Graph, destination: DestinationId, exits: &[Exit]) {
-        let Ways { trees: [kept, best], exits: known } = &mut self.ways[destination.index()];
+        let Ways { trees: [kept, best], exits: known, searches } =
+            &mut self.ways[destination.index()];
         known.clear();
         known.extend_from_slice(exits);
         let costs = ByLaser(&self.costs);
         best.search(graph, &costs, exits, &mut self.heap);
         kept.follow(&costs, exits);
-        let has_turn = (self.turn + destination.index()).is_multiple_of(self.turns);
+        *searches += 1;
+        let has_turn = (*searches + destination.index()).is_multiple_of(self.turns);
         let margin = self.margin;
         kept.settle(best, graph, &costs, |own, best| has_turn && margin.is_exceeded(own, best));
     }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{any_shell, at};
 use crate::frame::{Angle, Epoch};
-use crate::isl::{Isl, Layout, LayoutSpec, Limits, Router};
+use crate::isl::{Arrangements, Isl, Layout, LayoutSpec, Limits, Router};
 use crate::motion::{Constellation, Ephemeris, SatelliteId, Shell};
 
 fn spec(toml: &[(&str, &str)]) -> LayoutSpec {
@@ -35,6 +35,13 @@ fn arranged(layout: &mut dyn Layout, ephemeris: &Ephemeris) -> Vec<Isl> {
 
 fn length(ephemeris: &Ephemeris, link: &Isl) -> f64 {
     (ephemeris.position(link.from) - ephemeris.position(link.to)).norm()
+}
+
+/// A router over a layout that is arranged for 20 minutes.
+fn laid_out(spec: &LayoutSpec, ephemeris: &mut Ephemeris, limits: Limits) -> Router {
+    let layout = build(spec, ephemeris, limits);
+    let arrangements = Arrangements::ahead(layout, ephemeris, at(1_200)).unwrap();
+    Router::arranged(ephemeris.len(), arrangements, limits, 1)
 }
 
 fn degrees(links: &[Isl], satellites: usize) -> Vec<usize> {
@@ -210,9 +217,9 @@ proptest! {
     /// Components are those of a search from every satellite.
     #[test]
     fn components_are_what_a_search_reaches(shell in any_shell(), longest in 1e6..6e6f64) {
-        let ephemeris = of(&[shell]);
+        let mut ephemeris = of(&[shell]);
         let limits = Limits { longest_m: longest, ..Limits::default() };
-        let mut router = Router::with_layout(&ephemeris, build(&LayoutSpec::default(), &ephemeris, limits), limits, 1);
+        let mut router = laid_out(&LayoutSpec::default(), &mut ephemeris, limits);
         router.update(&ephemeris);
         let components = router.components();
         let mut found = 0;
@@ -244,12 +251,11 @@ proptest! {
 /// Two shells that are 250 km apart are linked by their distance alone; the +grid does not link them.
 #[test]
 fn ranges_link_shells() {
-    let ephemeris =
+    let mut ephemeris =
         of(&[Shell::delta("a", 550.0, 53.0, 12, 8), Shell::delta("b", 800.0, 70.0, 12, 8)]);
     let limits = Limits::default();
-    let joined = |spec: LayoutSpec| {
-        let mut router =
-            Router::with_layout(&ephemeris, build(&spec, &ephemeris, limits), limits, 1);
+    let mut joined = |spec: LayoutSpec| {
+        let mut router = laid_out(&spec, &mut ephemeris, limits);
         router.update(&ephemeris);
         router.components().joined(0.into(), 96.into())
     };
@@ -261,15 +267,14 @@ fn ranges_link_shells() {
 /// and one that sees none is in no pair.
 #[test]
 fn places_without_a_way_are_named() {
-    let ephemeris = of(&[Shell::delta("a", 550.0, 53.0, 12, 8)]);
+    let mut ephemeris = of(&[Shell::delta("a", 550.0, 53.0, 12, 8)]);
     let seen =
         |numbers: &[usize]| numbers.iter().map(|number| SatelliteId::from(*number)).collect();
     let places: [Vec<SatelliteId>; 4] = [seen(&[0, 1]), seen(&[1, 9]), seen(&[20]), seen(&[])];
     for (range, separated) in [("100 km", vec![[0, 2], [1, 2]]), ("6000 km", vec![])] {
         let range = spec(&[("range", range), ("lasers", "10")]);
         let limits = Limits::default();
-        let mut router =
-            Router::with_layout(&ephemeris, build(&range, &ephemeris, limits), limits, 1);
+        let mut router = laid_out(&range, &mut ephemeris, limits);
         router.update(&ephemeris);
         assert_eq!(router.components().separated(&places), separated);
     }
@@ -282,14 +287,27 @@ fn routers_arrange_once_in_a_period() {
         of(&[Shell::delta("a", 550.0, 53.0, 12, 8), Shell::delta("b", 800.0, 70.0, 12, 8)]);
     let limits = Limits { longest_m: 3e6, ..Limits::default() };
     let range = spec(&[("range", "3000 km"), ("every", "300 s")]);
-    let mut router = Router::with_layout(&ephemeris, build(&range, &ephemeris, limits), limits, 1);
+    let mut router = laid_out(&range, &mut ephemeris, limits);
+    assert_eq!(ephemeris.now(), at(0));
+    let all = router.links().to_vec();
     let first = over_time(&mut router, &mut ephemeris, 0);
     assert!(first.len() > 50, "{}", first.len());
     let late = over_time(&mut router, &mut ephemeris, 299);
     assert!(late.len() < first.len() && late.iter().all(|ends| first.contains(ends)));
     let next = over_time(&mut router, &mut ephemeris, 301);
     assert!(next.iter().any(|ends| !first.contains(ends)));
-    assert!(router.links().len() > first.len(), "new pairs take new numbers");
+    assert!(all.len() > first.len());
+    // At the instant of an arrangement it is that of the layout itself; after the last one, that one stays.
+    let mut layout = build(&range, &ephemeris, limits);
+    for seconds in [0, 300, 600, 900, 1_200, 1_500] {
+        let found = over_time(&mut router, &mut ephemeris, seconds);
+        if seconds <= 1_200 {
+            let mut links = arranged(&mut *layout, &ephemeris);
+            links.sort_unstable();
+            assert_eq!(found, links.iter().map(Isl::ends).collect::<Vec<_>>());
+        }
+    }
+    assert_eq!(router.links(), all, "all links have their numbers from the start");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-mod layouts;
 mod hypatia;
+mod layouts;
 mod links;
 mod router;
 mod routing;
