@@ -23,6 +23,6 @@ pub use queue::{
     QueueSpec, Tallies, Tally,
 };
 pub use shared::{
-    MemberQueue, PacketService, SharedCounters, SharedOutput, SharedTransmitter, Started, Turn,
-    Turns,
+    DropTail, MemberQueue, PacketService, SharedCounters, SharedOutput, SharedTransmitter, Started,
+    Transmission, Turn, Turns,
 };

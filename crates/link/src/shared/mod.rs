@@ -4,10 +4,12 @@
 //! owner of both tags each packet with its link, and passes packets on: from the link into this queue, and, when a transmission
 //! starts, ends or is refused, back to the link.
 
+mod drop_tail;
 mod turns;
 
 use leobench_base::{BitRate, Bytes, Descriptor, Header, SimDuration, SimTime, Slot, Tag};
 
+pub use drop_tail::{DropTail, Transmission};
 pub use turns::{MemberQueue, Turn, Turns};
 
 use crate::queue::{

@@ -8,7 +8,8 @@ use leobench_link::{Capacity, Causes, QueueDiscipline, QueueSpec, Turn, Turns};
 use super::error::unsound;
 use super::{BuildError, FromScenario};
 use crate::network::{
-    HopFactory, HopKey, HopParts, HopRate, Radio, Sharing, TransitPlan, TransitRoute,
+    HopFactory, HopKey, HopParts, HopRate, HopTransmitter, Radio, Sharing, TransitPlan,
+    TransitRoute,
 };
 use crate::satellite_links::{EarthStations, SatelliteLinks};
 use crate::scenario::{
@@ -257,14 +258,18 @@ impl Hops {
                 key,
                 HopKey::Up(Radio::Beam { .. }) | HopKey::Down { radio: Radio::Beam { .. }, .. }
             );
-            let transmitter = match &self.beam {
-                Some((turn, queue)) if is_beam => {
-                    Some((self.turns(*turn, queue.clone(), rng), HopRate::OfLinks(AT_ONCE)))
+            let transmitter = match (&self.beam, self.queue(key, terminals)) {
+                (Some((turn, queue)), _) if is_beam => {
+                    let turns = self.turns(*turn, queue.clone(), rng);
+                    HopTransmitter::Queue(turns, HopRate::OfLinks(AT_ONCE))
                 }
-                _ => {
-                    let own = self.queue(key, terminals);
-                    own.map(|(queue, rate)| (queue.build(&rng), rate))
+                (_, None) => HopTransmitter::None,
+                (_, Some((Queue { spec: QueueSpec::Fifo(_), capacity }, HopRate::Fixed(rate))))
+                    if matches!(key, HopKey::Laser(_)) =>
+                {
+                    HopTransmitter::DropTail(rate, *capacity)
                 }
+                (_, Some((queue, rate))) => HopTransmitter::Queue(queue.build(&rng), rate),
             };
             HopParts { name, transmitter }
         })

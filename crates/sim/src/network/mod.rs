@@ -42,7 +42,8 @@ use packets::{PacketStore, SendRoute};
 use schedule::{Entity, Schedule};
 use transit::Transit;
 pub use transit::{
-    HopFactory, HopKey, HopParts, HopRate, Radio, Sharing, TransitPlan, TransitRoute,
+    HopFactory, HopKey, HopParts, HopRate, HopTransmitter, Radio, Sharing, TransitPlan,
+    TransitRoute,
 };
 pub(crate) use transit::{HopTotals, TransitTotals};
 use transmitters::SharedTransmitters;
@@ -365,7 +366,7 @@ impl Network {
         let shared = self.transmitters.iter().flat_map(SharedTransmitters::backlogs);
         let due = self.observer.sample(self.now, &self.directions, shared, senders)?;
         if let Some(transit) = self.transit.as_mut().filter(|_| due) {
-            transit.sample(|row| self.observer.sample_hop(self.now, row))?;
+            transit.sample(self.now, |row| self.observer.sample_hop(self.now, row))?;
         }
         self.wakes.set(Entity::Observer, Some(self.observer.next_wake()));
         Ok(())

@@ -434,7 +434,11 @@ fn scenarios_that_cannot_be_carried_out_are_refused() {
         "rate = \"10 Mbps\"\n            access = { kind = \"frames\" }\n            queue",
     );
     assert!(access.contains("links.pair-0.access"), "{access}");
-    let free =
-        refused("isl = { rate = \"10 Mbps\",", "satellites = 1\nisl = { rate = \"10 Mbps\",");
-    assert!(free.contains("satellites"), "{free}");
+    let plain = good.replace(LASERS, "isl = {}");
+    let plain = plain.replace("policy = \"shortest\"", "policy = \"highest\"");
+    let own = "terminal = \"manila\", policy = \"shortest\",";
+    let own = plain.replace("terminal = \"manila\",", own);
+    let free = crate::common::try_scenario(&own).map(|_| ()).unwrap_err();
+    assert!(free.contains("links.pair-0.constellation"), "{free}");
+    assert!(free.contains("hop by hop"), "{free}");
 }

@@ -51,7 +51,7 @@ impl Network {
         let Self { now, directions, observer, flows, store, held, transmitters, transit, .. } =
             self;
         let transmitters = transmitters.map(|shared| shared.totals(now)).unwrap_or_default();
-        let transit = transit.map(|transit| transit.totals());
+        let transit = transit.map(|mut transit| transit.totals(now));
         let pages = flows.iter().map(|flow| flow.application.page()).collect();
         let on_links = directions.iter().map(|link| link.backlog().packets + link.in_flight());
         debug_assert_eq!(

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use leobench_base::{BitRate, Bytes, Descriptor, SimDuration, SimTime};
-use leobench_link::{Causes, SharedTransmitter};
+use leobench_link::{Backlog, Causes, DropTail, SharedCounters, SharedTransmitter};
 
-use super::{HopKey, HopParts, HopRate, HopTotals};
+use super::{HopKey, HopParts, HopRate, HopTotals, HopTransmitter};
 use crate::record::HopRow;
 
 leobench_base::indices! {
@@ -44,10 +44,20 @@ pub(super) struct Flying {
     pub(super) packet: Descriptor,
 }
 
+/// The transmitter of a hop.
+pub(super) enum Transmitter {
+    /// Packets only propagate.
+    None,
+    /// A queue discipline in front of it.
+    Shared(Box<SharedTransmitter>, HopRate),
+    /// Drop-tail at a fixed rate: packets are in flight as soon as they come.
+    DropTail(Box<DropTail>),
+}
+
 pub(super) struct Hop {
     pub(super) key: HopKey,
     pub(super) name: String,
-    pub(super) transmitter: Option<(Box<SharedTransmitter>, HopRate)>,
+    pub(super) transmitter: Transmitter,
     /// In the order of their arrival.
     flight: VecDeque<Flying>,
     /// Its totals at the last sample.
@@ -65,15 +75,21 @@ struct Sampled {
 impl Hop {
     pub(super) fn new(key: HopKey, parts: HopParts, causes: &Causes) -> Self {
         let HopParts { name, transmitter } = parts;
-        let transmitter = transmitter
-            .map(|(queue, rate)| (Box::new(SharedTransmitter::new(queue, causes)), rate));
+        let transmitter = match transmitter {
+            HopTransmitter::None => Transmitter::None,
+            HopTransmitter::Queue(queue, rate) => {
+                Transmitter::Shared(Box::new(SharedTransmitter::new(queue, causes)), rate)
+            }
+            HopTransmitter::DropTail(rate, capacity) => {
+                Transmitter::DropTail(Box::new(DropTail::new(rate, capacity)))
+            }
+        };
         Self { key, name, transmitter, flight: VecDeque::new(), sampled: Sampled::default() }
     }
 
     /// What has happened since the last sample, if anything has or waits.
-    pub(super) fn sample(&mut self) -> Option<HopRow<'_>> {
-        let (transmitter, _) = self.transmitter.as_ref()?;
-        let (counters, backlog) = (transmitter.counters(), transmitter.backlog());
+    pub(super) fn sample(&mut self, now: SimTime) -> Option<HopRow<'_>> {
+        let (counters, backlog) = self.state(now)?;
         let totals = Sampled {
             sent: counters.wire_bytes,
             busy: counters.busy,
@@ -91,23 +107,44 @@ impl Hop {
         (!idle).then_some(row)
     }
 
-    pub(super) fn restart(&mut self, causes: &Causes) {
+    pub(super) fn restart(&mut self, now: SimTime, causes: &Causes) {
         self.sampled = Sampled::default();
-        if let Some((transmitter, _)) = &mut self.transmitter {
-            transmitter.restart(causes);
+        match &mut self.transmitter {
+            Transmitter::None => {}
+            Transmitter::Shared(transmitter, _) => transmitter.restart(causes),
+            Transmitter::DropTail(transmitter) => {
+                transmitter.advance(now);
+                transmitter.restart();
+            }
+        }
+    }
+
+    /// Totals and backlog at `now`, if there is a queue.
+    fn state(&mut self, now: SimTime) -> Option<(&SharedCounters, Backlog)> {
+        match &mut self.transmitter {
+            Transmitter::None => None,
+            Transmitter::Shared(one, _) => Some((one.counters(), one.backlog())),
+            Transmitter::DropTail(one) => {
+                one.advance(now);
+                let backlog = one.backlog();
+                Some((one.counters(), backlog))
+            }
         }
     }
 
     /// The totals, if anything has been sent or dropped.
-    pub(super) fn totals(&self) -> Option<HopTotals> {
-        let counters = self.transmitter.as_ref()?.0.counters();
-        (counters.enqueued.packets > 0)
-            .then(|| HopTotals { name: self.name.clone(), counters: counters.clone() })
+    pub(super) fn totals(&mut self, now: SimTime) -> Option<HopTotals> {
+        let (counters, _) = self.state(now)?;
+        let counters = (counters.enqueued.packets > 0).then(|| counters.clone())?;
+        Some(HopTotals { name: self.name.clone(), counters })
     }
 
     /// When a transmission ends, the queue is asked again, or a packet arrives.
     pub(super) fn next_wake(&self) -> SimTime {
-        let due = self.transmitter.as_ref().and_then(|(transmitter, _)| transmitter.next_wake());
+        let due = match &self.transmitter {
+            Transmitter::Shared(transmitter, _) => transmitter.next_wake(),
+            Transmitter::None | Transmitter::DropTail(_) => None,
+        };
         let arrival = self.flight.front().map(|flying| flying.arrival);
         due.unwrap_or(SimTime::MAX).min(arrival.unwrap_or(SimTime::MAX))
     }
@@ -120,7 +157,12 @@ impl Hop {
         place: Place,
         packet: Descriptor,
     ) {
-        let mut arrival = now + delay;
+        self.fly_until(now + delay, place, packet);
+    }
+
+    /// A packet that will arrive at this time.
+    pub(super) fn fly_until(&mut self, arrival: SimTime, place: Place, packet: Descriptor) {
+        let mut arrival = arrival;
         let last = self.flight.back().map_or(SimTime::ZERO, |flying| flying.arrival);
         match self.key {
             HopKey::Laser(_) | HopKey::Backhaul { .. } => arrival = arrival.max(last),
@@ -131,6 +173,11 @@ impl Hop {
             HopKey::Up(_) | HopKey::Down { .. } => {}
         }
         self.flight.push_back(Flying { arrival, place, packet });
+    }
+
+    /// Whether no packet propagates.
+    pub(super) fn is_empty(&self) -> bool {
+        self.flight.is_empty()
     }
 
     /// The next packet that has arrived by `now`.
@@ -145,8 +192,14 @@ impl Hop {
         leaves: &dyn Fn(&Descriptor) -> bool,
     ) -> Vec<Descriptor> {
         let mut packets = Vec::new();
-        if let Some((transmitter, _)) = &mut self.transmitter {
-            transmitter.withdraw(now, leaves, &mut packets);
+        match &mut self.transmitter {
+            Transmitter::None => {}
+            Transmitter::Shared(transmitter, _) => transmitter.withdraw(now, leaves, &mut packets),
+            Transmitter::DropTail(transmitter) => {
+                // Packets of a laser leave all together.
+                let last = self.flight.len() - transmitter.withdraw(now);
+                packets.extend(self.flight.drain(last..).map(|flying| flying.packet));
+            }
         }
         packets
     }
@@ -157,7 +210,14 @@ impl Hop {
         now: SimTime,
         leaves: &dyn Fn(&Descriptor) -> bool,
     ) -> Vec<Descriptor> {
-        let on_wire = self.transmitter.as_mut().and_then(|(one, _)| one.cut(now, leaves));
+        let on_wire = match &mut self.transmitter {
+            Transmitter::Shared(one, _) => one.cut(now, leaves),
+            Transmitter::DropTail(one) => {
+                one.cut(now);
+                None
+            }
+            Transmitter::None => None,
+        };
         let mut packets: Vec<_> = on_wire.into_iter().collect();
         for _ in 0..self.flight.len() {
             let Some(flying) = self.flight.pop_front() else { break };

@@ -21,7 +21,10 @@ use super::schedule::WakeHeap;
 use crate::record::HopRow;
 use crate::topology::{Leg, NextHop};
 use hop::{Hop, HopId, Laser};
-pub use plan::{HopFactory, HopKey, HopParts, HopRate, Radio, Sharing, TransitPlan, TransitRoute};
+pub use plan::{
+    HopFactory, HopKey, HopParts, HopRate, HopTransmitter, Radio, Sharing, TransitPlan,
+    TransitRoute,
+};
 use ride::Ride;
 
 /// Totals of a hop that has sent anything.
@@ -58,6 +61,8 @@ pub(in crate::network) struct Transit {
     /// By laser and direction, its hop, once it has one.
     laser_hops: Vec<Option<HopId>>,
     wakes: WakeHeap,
+    /// The first wake-up that the network knows of.
+    told: SimTime,
     /// By slot of the packet.
     rides: Vec<Ride>,
     output: SharedOutput,
@@ -114,6 +119,7 @@ impl Transit {
             known: FxHashMap::default(),
             laser_hops,
             wakes: WakeHeap::new(0),
+            told: SimTime::MAX,
             rides: Vec::new(),
             output: SharedOutput::default(),
             totals: TransitTotals::default(),
@@ -129,10 +135,11 @@ impl Transit {
     /// Samples the hops at whose queues anything has happened since the last time.
     pub(in crate::network) fn sample<E>(
         &mut self,
+        now: SimTime,
         mut take: impl FnMut(&HopRow<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         for hop in &mut self.hops {
-            if let Some(row) = hop.sample() {
+            if let Some(row) = hop.sample(now) {
                 take(&row)?;
             }
         }
@@ -144,13 +151,14 @@ impl Transit {
         self.since = now;
         self.totals = TransitTotals::default();
         for hop in &mut self.hops {
-            hop.restart(&self.plan.causes);
+            hop.restart(now, &self.plan.causes);
         }
     }
 
     /// Totals of the hops that sent since the start, or the last [restart](Self::restart), in the order of their names, and of all.
-    pub(in crate::network) fn totals(&self) -> (Vec<HopTotals>, TransitTotals) {
-        let mut totals: Vec<_> = self.hops.iter().filter_map(Hop::totals).collect();
+    pub(in crate::network) fn totals(&mut self, now: SimTime) -> (Vec<HopTotals>, TransitTotals) {
+        let totals = self.hops.iter_mut().filter_map(|hop| hop.totals(now));
+        let mut totals: Vec<_> = totals.collect();
         totals.sort_by(|one, other| one.name.cmp(&other.name));
         (totals, self.totals)
     }

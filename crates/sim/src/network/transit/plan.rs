@@ -1,7 +1,7 @@
 //! What stays the same in a network in orbit: its links, hops and their queues.
 
 use leobench_base::{BitRate, DirectionId, SimDuration};
-use leobench_link::{Causes, QueueDiscipline};
+use leobench_link::{Capacity, Causes, QueueDiscipline};
 
 use crate::network::Way;
 use crate::topology::LeftPackets;
@@ -62,8 +62,18 @@ pub enum Sharing {
 pub struct HopParts {
     /// Its name in results.
     pub name: String,
-    /// Its queue and its rate; without, packets only propagate.
-    pub transmitter: Option<(Box<dyn QueueDiscipline>, HopRate)>,
+    /// Its queue and rate.
+    pub transmitter: HopTransmitter,
+}
+
+/// The transmitter of a hop.
+pub enum HopTransmitter {
+    /// Packets only propagate.
+    None,
+    /// A queue discipline.
+    Queue(Box<dyn QueueDiscipline>, HopRate),
+    /// A drop-tail queue of this capacity, at the same rate for all; for lasers.
+    DropTail(BitRate, Capacity),
 }
 
 /// The rate at which a hop sends.

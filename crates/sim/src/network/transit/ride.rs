@@ -12,8 +12,8 @@ pub(super) struct Ride {
     pub(super) entered: SimTime,
     /// Time in queues so far.
     pub(super) queued: SimDuration,
-    /// Delay of its way down, and the station there.
-    pub(super) down: (SimDuration, u32),
+    /// Delay of the laser or the way down that it takes, as it was when it came there, and the station at the end of the latter.
+    pub(super) ahead: (SimDuration, u32),
     /// The state of the tables when it last met one.
     epoch: u32,
     /// Satellites so far.
@@ -46,7 +46,7 @@ impl Ride {
         Self {
             entered: now,
             queued: SimDuration::ZERO,
-            down: (SimDuration::ZERO, 0),
+            ahead: (SimDuration::ZERO, 0),
             epoch,
             hops: 0,
             departed: false,

@@ -4,7 +4,7 @@ use leobench_base::{Descriptor, DirectionId, SimDuration, SimTime};
 use leobench_link::{Cause, Drop, Link, Mark, PacketService, Started};
 use typed_index_collections::TiSlice;
 
-use super::hop::{Flying, Place};
+use super::hop::{Flying, Place, Transmitter};
 use super::ride::Visit;
 use super::{HopId, HopKey, HopRate, Passenger, Ride, Transit, TransitRoute, direction_of};
 use crate::network::observe::NetworkEvent;
@@ -44,7 +44,9 @@ impl Transit {
     ) -> Option<Descriptor> {
         let Self { hops, links: passengers, output, .. } = self;
         let hop = &mut hops[id];
-        let Some((transmitter, rate)) = &mut hop.transmitter else { return Some(packet) };
+        let Transmitter::Shared(transmitter, rate) = &mut hop.transmitter else {
+            return Some(packet);
+        };
         packet.meta.enter(now);
         let service = service((hop.key, *rate), passengers, links);
         transmitter.enqueue(now, packet, service, output);
@@ -55,7 +57,7 @@ impl Transit {
     fn advance(&mut self, now: SimTime, id: HopId, links: &TiSlice<DirectionId, Link>) {
         let Self { hops, links: passengers, output, .. } = self;
         let hop = &mut hops[id];
-        if let Some((transmitter, rate)) = &mut hop.transmitter {
+        if let Transmitter::Shared(transmitter, rate) = &mut hop.transmitter {
             transmitter.advance(now, service((hop.key, *rate), passengers, links), output);
         }
     }
@@ -64,15 +66,22 @@ impl Transit {
     pub(super) fn resume(&mut self, now: SimTime, id: HopId, links: &TiSlice<DirectionId, Link>) {
         let Self { hops, links: passengers, output, .. } = self;
         let hop = &mut hops[id];
-        if let Some((transmitter, rate)) = &mut hop.transmitter {
+        if let Transmitter::Shared(transmitter, rate) = &mut hop.transmitter {
             transmitter.resume(now, service((hop.key, *rate), passengers, links), output);
         }
     }
 
-    /// Sets the wake-up of a hop; returns the first one of all.
+    /// Sets the wake-up of a hop; returns the first one of all, if that is another one now.
     fn set_wake(&mut self, id: HopId) -> Option<SimTime> {
         self.wakes.set(id.index(), self.hops[id].next_wake());
-        self.next_wake()
+        let first = self.wakes.first().0;
+        let before = std::mem::replace(&mut self.told, first);
+        (first != before).then_some(first)
+    }
+
+    /// The far end of a laser.
+    fn end_of(&self, laser: u32) -> Place {
+        Place::Satellite(self.lasers[laser as usize / 2].ends[1 - laser as usize % 2])
     }
 
     fn next_wake(&self) -> Option<SimTime> {
@@ -84,15 +93,15 @@ impl Transit {
         let direction = direction_of(packet.tag);
         match self.hops[id].key {
             HopKey::Laser(laser) => {
-                let one = &self.lasers[laser as usize / 2];
-                Some((one.delay, Place::Satellite(one.ends[1 - laser as usize % 2])))
+                let (delay, _) = self.ride(packet).ahead;
+                Some((delay, self.end_of(laser)))
             }
             HopKey::Up(_) => {
                 let Leg { satellite, delay, .. } = self.passenger(direction).entry?;
                 Some((delay, Place::Satellite(satellite)))
             }
             HopKey::Down { .. } => {
-                let (delay, station) = self.ride(packet).down;
+                let (delay, station) = self.ride(packet).ahead;
                 let continues = self.passenger(direction).route.from_terminal
                     && self.plan.backhauls[station as usize].is_some();
                 Some((delay, if continues { Place::Gateway(station) } else { Place::End }))
@@ -111,6 +120,7 @@ impl Network {
         let Some(transit) = &mut self.transit else { return Ok(()) };
         let (due, number) = transit.wakes.first();
         if due > self.now {
+            transit.told = due;
             self.wakes.set(Entity::Transit, transit.next_wake());
             return Ok(());
         }
@@ -129,8 +139,10 @@ impl Network {
 
     /// Sets the wake-up of a hop.
     pub(super) fn note_hop(&mut self, id: HopId) {
-        if let Some(transit) = &mut self.transit {
-            self.wakes.set(Entity::Transit, transit.set_wake(id));
+        if let Some(transit) = &mut self.transit
+            && let Some(first) = transit.set_wake(id)
+        {
+            self.wakes.set(Entity::Transit, Some(first).filter(|first| *first < SimTime::MAX));
         }
     }
 
@@ -237,12 +249,36 @@ impl Network {
         let destination = transit.passenger(direction).route.destination as usize;
         match transit.next_hops[destination][satellite as usize] {
             NextHop::Nowhere => self.strand(packet),
-            NextHop::Over(laser) => {
-                let id = transit.laser_hop(laser);
-                self.put_on(id, packet)
-            }
+            NextHop::Over(laser) => self.go_over(laser, packet),
             NextHop::Down => self.go_down(satellite, direction, packet),
         }
+    }
+
+    /// A packet goes over a laser.
+    fn go_over(&mut self, laser: u32, mut packet: Descriptor) -> Result<(), NetworkError> {
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        let id = transit.laser_hop(laser);
+        let delay = transit.lasers[laser as usize / 2].delay;
+        let place = transit.end_of(laser);
+        let hop = &mut transit.hops[id];
+        let Transmitter::DropTail(transmitter) = &mut hop.transmitter else {
+            transit.ride_mut(&packet).ahead.0 = delay;
+            return self.put_on(id, packet);
+        };
+        packet.meta.enter(self.now);
+        let size = packet.meta.size;
+        let wire_size = self.directions[direction_of(packet.tag)].wire_size(size);
+        let Some(sent) = transmitter.enqueue(self.now, size, wire_size) else {
+            return self.drop_on_hop(packet, Cause::QUEUE);
+        };
+        transit.rides[packet.slot.0 as usize].queued += sent.start - self.now;
+        packet.meta.begin(sent.start);
+        let was_empty = hop.is_empty();
+        hop.fly_until(sent.end + delay, place, packet);
+        if was_empty {
+            self.note_hop(id);
+        }
+        Ok(())
     }
 
     /// A packet goes down from its last satellite, unless the link to its terminal is interrupted: it waits there, then.
@@ -262,7 +298,7 @@ impl Network {
         if !from_terminal && self.directions[direction].offered_rate().is_none() {
             return self.wait_for_terminal(direction, packet);
         }
-        transit.ride_mut(&packet).down = down;
+        transit.ride_mut(&packet).ahead = down;
         let id = transit.down_hop(direction, satellite);
         self.put_on(id, packet)
     }

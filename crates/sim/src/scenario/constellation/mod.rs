@@ -221,6 +221,21 @@ impl ConstellationSpec {
 impl ConstellationSpec {
     /// Refuses what does not go with queues of hops.
     fn check_hops(&self) -> Result<(), Fault> {
+        let rates = [
+            ("isl.rate", self.isl.as_ref().and_then(|isl| isl.rate)),
+            ("ground.rate", self.ground.as_ref().and_then(|ground| ground.rate)),
+        ];
+        let rates = rates.into_iter().map(|(key, rate)| (key.to_owned(), rate));
+        let backhauls = self.gateways.iter().map(|(name, gateway)| {
+            let rate = gateway.backhaul.as_ref().map(|backhaul| backhaul.rate);
+            (format!("gateways.{name}.backhaul.rate"), rate)
+        });
+        for (key, rate) in rates.chain(backhauls) {
+            if rate.is_some_and(|rate| rate.is_zero()) {
+                let problem = "is zero, so nothing gets through";
+                return Err(Fault::new(key, problem, "a rate above zero"));
+            }
+        }
         let hops = "queues of hops (`ground`, `isl.rate`, `backhaul`, the policy `shortest`)";
         let given = |key: &str, allowed: &str| {
             Err(Fault::new(key, format!("is given together with {hops}"), allowed))
