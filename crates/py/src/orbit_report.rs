@@ -1,7 +1,7 @@
 //! Reports of the constellation of a scenario.
 
-use leobench_base::SimDuration;
 use leobench_base::spec::Fault;
+use leobench_base::{SimDuration, SimTime};
 use leobench_sim::orbit_report::KeepGoing;
 use leobench_sim::scenario::Scenario;
 use leobench_sim::{orbit_report, satellite_links::SatelliteLinks};
@@ -33,6 +33,14 @@ pub(crate) fn scene(
     interval_s: f64,
 ) -> PyResult<Option<String>> {
     as_json_of(py, scenario, interval_s, orbit_report::scene)
+}
+
+/// The places below all satellites at a time of a run, as JSON: name, and latitude and longitude in degrees; `None` without orbits.
+#[pyfunction]
+pub(crate) fn places_below(scenario: &PyScenario, at_s: f64) -> PyResult<Option<String>> {
+    let at = SimTime::ZERO + SimDuration::from_secs_f64(at_s);
+    let places = orbit_report::places_below(&scenario.0, scenario.0.spec.seed, at);
+    places.map_err(|fault| wrong(&fault))?.as_ref().map(as_json).transpose()
 }
 
 /// A report that may be told to stop.

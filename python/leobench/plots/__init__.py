@@ -29,6 +29,7 @@ _Shown_contra = TypeVar("_Shown_contra", contravariant=True)
 
 KINDS = {
     "delays": "leobench.plots.delays",
+    "lasers": "leobench.plots.lasers",
     "shares": "leobench.plots.shares",
     "throughput": "leobench.plots.throughput",
     "timeline": "leobench.plots.timeline",

@@ -42,7 +42,7 @@ def ground(seen: Survey) -> Figure | None:
             size = 9 if mark == "*" else 4.5
             axes.plot(east, north, mark, color=colour, markersize=size, linestyle="", label=name)
     _name(axes, seen)
-    _coast(axes)
+    coast(axes)
     style.label_x(axes, "longitude (degrees)")
     style.dress(axes, "Ground below the serving satellites", "latitude (degrees)", zero=False)
     middle = np.mean(axes.get_ylim())
@@ -69,7 +69,7 @@ def coastlines() -> list[Array]:
     return [np.array([point.split(",") for point in line.split()], dtype=float) for line in lines]
 
 
-def _coast(axes: Axes) -> None:
+def coast(axes: Axes) -> None:
     """Draws the coastlines behind all else; they do not widen the map."""
     from matplotlib.collections import LineCollection
 

@@ -2,7 +2,7 @@
 
 use leobench_base::spec::Fault;
 use leobench_base::{SimDuration, SimTime};
-use leobench_orbit::{SatelliteId, Vector};
+use leobench_orbit::{Geodetic, SatelliteId, Vector};
 use serde::Serialize;
 
 use super::{KeepGoing, duration, no_orbit, passes_over};
@@ -58,6 +58,25 @@ pub fn scene(
         terminals: terminals.iter().map(moving).collect(),
         gateways: gateways.iter().map(still).collect(),
     }))
+}
+
+/// The places below all satellites at a time of a run, by name: latitude and longitude in degrees; none without orbits.
+///
+/// # Errors
+/// If the constellation cannot be built or evaluated: the fault, by its place in the scenario.
+pub fn places_below(
+    scenario: &Scenario,
+    seed: u64,
+    at: SimTime,
+) -> Result<Option<Vec<(String, [f64; 2])>>, Fault> {
+    let Some(links) = SatelliteLinks::new(scenario, seed)? else { return Ok(None) };
+    let Some(ephemeris) = links.ephemeris() else { return Ok(None) };
+    let place = |number: usize| {
+        let state = ephemeris.exact(SatelliteId::from(number), at);
+        let below = Geodetic::from_ecef(state.map_err(|error| no_orbit(&error))?.position);
+        Ok((links.name(number), [below.latitude.degrees(), below.longitude.degrees()]))
+    };
+    (0..ephemeris.len()).map(place).collect::<Result<_, _>>().map(Some)
 }
 
 fn ecef(place: &EarthStation, at: SimTime) -> Vector {
