@@ -144,6 +144,7 @@ def test_satellites_hand_over_and_links_go_down_as_the_state_says(scenario: Path
         ({"links.sky.constellation.policy": "highest"}, "the forwarding state selects the satellites"),
         ({"constellation.policy": "highest"}, "is given together with a folder of Hypatia"),
         ({"constellation.isl": {}}, "is given together with a folder of Hypatia"),
+        ({"constellation.longest_range": "1000 km"}, "is given together with a folder of Hypatia"),
         ({"constellation.satellites.hypatia": "kuiper"}, "kuiper/tles.txt: no such file"),
     ],
 )

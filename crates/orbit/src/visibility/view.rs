@@ -59,17 +59,22 @@ pub struct View {
     pub obstructions: Obstructions,
     /// How close to the arc of the geostationary satellites it may point, if that is limited.
     pub arc: Option<Angle>,
+    /// The longest range, in metres; infinite without such a limit.
+    pub longest_m: f64,
 }
 
 impl View {
     /// Everything above an elevation.
     pub fn above(lowest: Angle) -> Self {
-        Self { lowest, dish: None, obstructions: Obstructions::default(), arc: None }
+        let obstructions = Obstructions::default();
+        Self { lowest, dish: None, obstructions, arc: None, longest_m: f64::INFINITY }
     }
 
-    /// Whether a direction at or above the lowest elevation can be used, the arc aside.
+    /// Whether a satellite at or above the lowest elevation can be used, the arc aside.
     pub fn admits(&self, look: &Topocentric) -> bool {
-        self.obstructions.admits(look) && self.dish.is_none_or(|dish| dish.reaches(look))
+        look.range_m <= self.longest_m
+            && self.obstructions.admits(look)
+            && self.dish.is_none_or(|dish| dish.reaches(look))
     }
 }
 

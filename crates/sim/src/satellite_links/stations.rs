@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use leobench_base::quantity::Elevation;
+use leobench_base::quantity::{Distance, Elevation};
 use leobench_base::spec::{Fault, cut, nearest, quoted};
 use leobench_base::{SimDuration, SimTime};
 use leobench_orbit::motion::{GroundStation, ground_stations};
@@ -56,16 +56,18 @@ pub(super) fn stations_of(
     lowest: f64,
 ) -> Result<EarthStations, Fault> {
     let mut all = EarthStations::default();
+    let longest_m = spec.longest_range.map_or(f64::INFINITY, Distance::m);
     for (name, terminal) in &spec.terminals {
         let at = |fault| within(&format!("constellation.terminals.{name}"), fault);
         let track = terminal.track(folder, spec.start.0).map_err(at)?;
         let view = terminal.view(Angle::from_degrees(lowest)).map_err(at)?;
+        let view = View { longest_m, ..view };
         let onwards = SimDuration::ZERO;
         let (name, apart, cell) = (name.clone(), terminal.apart, terminal.cell.clone());
         all.terminals.push(EarthStation { name, track, view, apart, cell, onwards });
     }
     let lowest = spec.gateway_elevation.map_or(lowest, Elevation::degrees);
-    let view = View::above(Angle::from_degrees(lowest));
+    let view = View { longest_m, ..View::above(Angle::from_degrees(lowest)) };
     for (name, gateway) in &spec.gateways {
         let at = |fault| within(&format!("constellation.gateways.{name}"), fault);
         let track = gateway.track().map_err(at)?;

@@ -39,6 +39,8 @@ leobench_base::spec! {
         pub lowest_elevation: Option<Elevation>,
         /// Lowest elevation at which gateways use satellites; that of the terminals unless given.
         pub gateway_elevation: Option<Elevation>,
+        /// Longest link between a terminal or a gateway and a satellite; elevations alone limit it unless given.
+        pub longest_range: Option<Distance>,
         /// The choice of the serving satellite.
         pub policy: PolicySpec = PolicySpec::default(),
         /// Period of a grid; policies leave a satellite that can still be used only at its instants.
@@ -211,6 +213,10 @@ impl ConstellationSpec {
             let field = format!("terminals.{name}.apart");
             return Err(Fault::new(field, "is given together with a `chain`", allowed));
         }
+        if self.longest_range.is_some() && matches!(self.satellites, SatellitesSpec::Chain(_)) {
+            let allowed = "no `longest_range`, because a `chain` defines who serves";
+            return Err(Fault::new("longest_range", "is given together with a `chain`", allowed));
+        }
         if self.terminals.is_empty() {
             return Err(Fault::new("terminals", "is empty", "at least one terminal"));
         }
@@ -263,6 +269,7 @@ impl ConstellationSpec {
             ("gateway_list", self.gateway_list.is_some()),
             ("lowest_elevation", self.lowest_elevation.is_some()),
             ("gateway_elevation", self.gateway_elevation.is_some()),
+            ("longest_range", self.longest_range.is_some()),
             ("policy", self.policy != PolicySpec::default()),
             ("reconfigure_every", self.reconfigure_every.is_some()),
             ("isl", self.isl.is_some()),

@@ -129,7 +129,7 @@ impl TerminalSpec {
             half_angle: turn(dish.reach),
         });
         let lowest = self.lowest_elevation.map_or(lowest, height);
-        Ok(View { lowest, dish, obstructions, arc: self.arc.map(turn) })
+        Ok(View { dish, obstructions, arc: self.arc.map(turn), ..View::above(lowest) })
     }
 }
 
