@@ -11,6 +11,8 @@ mod moves;
 mod plan;
 mod ride;
 mod service;
+#[cfg(test)]
+mod tests;
 
 use leobench_base::{BitRate, Descriptor, DirectionId, SimTime, Tag};
 use leobench_link::{Link, SharedCounters, SharedOutput};
