@@ -27,21 +27,16 @@ impl Laser {
     }
 }
 
-/// The place that a packet gets to next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Satellite(u32),
-    /// A gateway with a backhaul, by the number of its station.
-    Gateway(u32),
-    /// The far end of its link.
-    End,
-}
+/// A packet that propagates; its time of arrival is when it will. It fills a cache line.
+#[repr(align(64))]
+struct Flying(Descriptor);
 
-/// A packet that propagates.
-pub(super) struct Flying {
-    arrival: SimTime,
-    pub(super) place: Place,
-    pub(super) packet: Descriptor,
+const _: () = assert!(size_of::<Flying>() == 64, "a packet in flight fills a cache line");
+
+impl Flying {
+    const fn arrival(&self) -> SimTime {
+        self.0.meta.arrival
+    }
 }
 
 /// The transmitter of a hop.
@@ -145,34 +140,24 @@ impl Hop {
             Transmitter::Shared(transmitter, _) => transmitter.next_wake(),
             Transmitter::None | Transmitter::DropTail(_) => None,
         };
-        let arrival = self.flight.front().map(|flying| flying.arrival);
+        let arrival = self.flight.front().map(Flying::arrival);
         due.unwrap_or(SimTime::MAX).min(arrival.unwrap_or(SimTime::MAX))
     }
 
-    /// A packet propagates from `now` on. Over lasers and cables, none overtakes another; stations and satellites send over different ways.
-    pub(super) fn fly(
-        &mut self,
-        now: SimTime,
-        delay: SimDuration,
-        place: Place,
-        packet: Descriptor,
-    ) {
-        self.fly_until(now + delay, place, packet);
-    }
-
-    /// A packet that will arrive at this time.
-    pub(super) fn fly_until(&mut self, arrival: SimTime, place: Place, packet: Descriptor) {
-        let mut arrival = arrival;
-        let last = self.flight.back().map_or(SimTime::ZERO, |flying| flying.arrival);
+    /// A packet propagates until `arrival`. Over lasers and cables, none overtakes another; stations and satellites send over different
+    /// ways.
+    pub(super) fn fly(&mut self, arrival: SimTime, mut packet: Descriptor) {
+        let last = self.flight.back().map_or(SimTime::ZERO, Flying::arrival);
+        packet.meta.arrival = arrival;
         match self.key {
-            HopKey::Laser(_) | HopKey::Backhaul { .. } => arrival = arrival.max(last),
+            HopKey::Laser(_) | HopKey::Backhaul { .. } => packet.meta.arrival = arrival.max(last),
             HopKey::Up(_) | HopKey::Down { .. } if arrival < last => {
-                let at = self.flight.partition_point(|flying| flying.arrival <= arrival);
-                return self.flight.insert(at, Flying { arrival, place, packet });
+                let at = self.flight.partition_point(|flying| flying.arrival() <= arrival);
+                return self.flight.insert(at, Flying(packet));
             }
             HopKey::Up(_) | HopKey::Down { .. } => {}
         }
-        self.flight.push_back(Flying { arrival, place, packet });
+        self.flight.push_back(Flying(packet));
     }
 
     /// Whether no packet propagates.
@@ -181,8 +166,8 @@ impl Hop {
     }
 
     /// The next packet that has arrived by `now`.
-    pub(super) fn land(&mut self, now: SimTime) -> Option<Flying> {
-        self.flight.pop_front_if(|flying| flying.arrival <= now)
+    pub(super) fn land(&mut self, now: SimTime) -> Option<Descriptor> {
+        self.flight.pop_front_if(|flying| flying.arrival() <= now).map(|Flying(packet)| packet)
     }
 
     /// Takes packets that wait out of the queue at `now`, in order of arrival.
@@ -198,7 +183,7 @@ impl Hop {
             Transmitter::DropTail(transmitter) => {
                 // Packets of a laser leave all together.
                 let last = self.flight.len() - transmitter.withdraw(now);
-                packets.extend(self.flight.drain(last..).map(|flying| flying.packet));
+                packets.extend(self.flight.drain(last..).map(|Flying(packet)| packet));
             }
         }
         packets
@@ -221,8 +206,8 @@ impl Hop {
         let mut packets: Vec<_> = on_wire.into_iter().collect();
         for _ in 0..self.flight.len() {
             let Some(flying) = self.flight.pop_front() else { break };
-            if leaves(&flying.packet) {
-                packets.push(flying.packet);
+            if leaves(&flying.0) {
+                packets.push(flying.0);
             } else {
                 self.flight.push_back(flying);
             }

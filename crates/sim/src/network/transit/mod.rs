@@ -6,6 +6,7 @@
 //! the tables, lasers and terminals. [`Ride`] is the state of one packet on its way.
 
 mod boarding;
+mod entry;
 mod hop;
 mod moves;
 mod plan;
@@ -21,7 +22,8 @@ use typed_index_collections::{TiSlice, TiVec};
 
 use super::schedule::WakeHeap;
 use crate::record::HopRow;
-use crate::topology::{Leg, NextHop};
+use crate::topology::Leg;
+use entry::TableEntry;
 use hop::{Hop, HopId, Laser};
 pub use plan::{
     HopFactory, HopKey, HopParts, HopRate, HopTransmitter, Radio, Sharing, TransitPlan,
@@ -54,7 +56,7 @@ pub(in crate::network) struct Transit {
     links: TiVec<DirectionId, Option<Passenger>>,
     lasers: Vec<Laser>,
     /// By destination and satellite.
-    next_hops: Vec<Vec<NextHop>>,
+    next_hops: Vec<Vec<TableEntry>>,
     exits: Vec<Vec<Leg>>,
     /// How often the tables have changed.
     epoch: u32,
@@ -106,7 +108,7 @@ impl Transit {
             links[*direction] =
                 Some(Passenger { route: *route, entry: None, rate, up: None, down: None });
         }
-        let next_hops = vec![vec![NextHop::Nowhere; plan.satellites]; plan.destinations];
+        let next_hops = vec![vec![TableEntry::NOWHERE; plan.satellites]; plan.destinations];
         let exits = vec![Vec::new(); plan.destinations];
         let lasers = plan.lasers.iter().map(|ends| Laser::new(*ends)).collect();
         let laser_hops = vec![None; 2 * plan.lasers.len()];

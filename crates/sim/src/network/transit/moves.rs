@@ -3,7 +3,7 @@
 use leobench_base::{Descriptor, DirectionId, SimDuration};
 use leobench_link::Cause;
 
-use super::{HopId, HopKey, Transit, direction_of};
+use super::{HopId, HopKey, TableEntry, Transit, direction_of};
 use crate::network::{Network, NetworkError};
 use crate::topology::{LeftPackets, TransitUpdate};
 
@@ -23,7 +23,7 @@ impl Transit {
             self.epoch += 1;
         }
         for (destination, satellite, hop) in next_hops {
-            self.next_hops[destination as usize][satellite as usize] = hop;
+            self.next_hops[destination as usize][satellite as usize] = TableEntry::new(hop);
         }
         self.exits = exits;
         for (direction, entry) in entries {

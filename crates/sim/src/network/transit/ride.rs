@@ -7,12 +7,14 @@ const MOST_REMEMBERED: usize = 12;
 
 /// State of a packet between both ends of its link; it fills a cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Ride {
     /// When it entered its link.
     pub(super) entered: SimTime,
     /// Time in queues so far.
     pub(super) queued: SimDuration,
-    /// Delay of the laser or the way down that it takes, as it was when it came there, and the station at the end of the latter.
+    /// Delay of the way that it takes, as it was when it came there; and number of the satellite behind a way up, of the station behind
+    /// one down.
     pub(super) ahead: (SimDuration, u32),
     /// The state of the tables when it last met one.
     epoch: u32,

@@ -4,7 +4,7 @@ use leobench_base::{Descriptor, DirectionId, SimDuration, SimTime};
 use leobench_link::{Cause, Drop, Link, Mark, PacketService, Started};
 use typed_index_collections::TiSlice;
 
-use super::hop::{Flying, Place, Transmitter};
+use super::hop::Transmitter;
 use super::ride::Visit;
 use super::{HopId, HopKey, HopRate, Passenger, Ride, Transit, TransitRoute, direction_of};
 use crate::network::observe::NetworkEvent;
@@ -79,39 +79,49 @@ impl Transit {
         (first != before).then_some(first)
     }
 
-    /// The far end of a laser.
-    fn end_of(&self, laser: u32) -> Place {
-        Place::Satellite(self.lasers[laser as usize / 2].ends[1 - laser as usize % 2])
+    /// The satellite at the far end of a laser.
+    fn end_of(&self, laser: u32) -> u32 {
+        self.lasers[laser as usize / 2].ends[1 - laser as usize % 2]
     }
 
     fn next_wake(&self) -> Option<SimTime> {
         Some(self.wakes.first().0).filter(|first| *first < SimTime::MAX)
     }
 
-    /// Delay and next place of a packet that leaves a hop; none if it can go nowhere.
-    fn way_on(&self, id: HopId, packet: &Descriptor) -> Option<(SimDuration, Place)> {
+    /// How a packet goes on that leaves a hop's transmitter.
+    fn way_on(&mut self, id: HopId, packet: &Descriptor) -> Onward {
         let direction = direction_of(packet.tag);
         match self.hops[id].key {
-            HopKey::Laser(laser) => {
-                let (delay, _) = self.ride(packet).ahead;
-                Some((delay, self.end_of(laser)))
-            }
-            HopKey::Up(_) => {
-                let Leg { satellite, delay, .. } = self.passenger(direction).entry?;
-                Some((delay, Place::Satellite(satellite)))
-            }
+            HopKey::Laser(_) => Onward::Flies(self.ride(packet).ahead.0),
+            HopKey::Up(_) => match self.passenger(direction).entry {
+                None => Onward::Stranded,
+                Some(Leg { satellite, delay, .. }) => {
+                    self.ride_mut(packet).ahead = (delay, satellite);
+                    Onward::Flies(delay)
+                }
+            },
             HopKey::Down { .. } => {
                 let (delay, station) = self.ride(packet).ahead;
                 let continues = self.passenger(direction).route.from_terminal
                     && self.plan.backhauls[station as usize].is_some();
-                Some((delay, if continues { Place::Gateway(station) } else { Place::End }))
+                if continues { Onward::Flies(delay) } else { Onward::Ends(delay) }
             }
             HopKey::Backhaul { station, way } => {
-                let delay = self.plan.backhauls[station as usize]?;
-                Some((delay, if way == Way::There { Place::End } else { Place::Gateway(station) }))
+                let delay = self.plan.backhauls[station as usize].unwrap_or_default();
+                if way == Way::There { Onward::Ends(delay) } else { Onward::Flies(delay) }
             }
         }
     }
+}
+
+/// How a packet goes on behind a hop's transmitter.
+enum Onward {
+    /// To the end of the hop, for so long.
+    Flies(SimDuration),
+    /// To the far end of its link, for so long.
+    Ends(SimDuration),
+    /// It has no way.
+    Stranded,
 }
 
 impl Network {
@@ -127,11 +137,10 @@ impl Network {
         let id = HopId::from(number);
         transit.advance(self.now, id, &self.directions);
         self.pass_on_hop(id)?;
-        while let Some(flying) =
+        while let Some(packet) =
             self.transit.as_mut().and_then(|transit| transit.hops[id].land(self.now))
         {
-            let Flying { place, packet, .. } = flying;
-            self.reach(place, packet)?;
+            self.reach(id, packet)?;
         }
         self.note_hop(id);
         Ok(())
@@ -205,21 +214,23 @@ impl Network {
     fn leave_hop(&mut self, id: HopId, packet: Descriptor) -> Result<(), NetworkError> {
         let Some(transit) = &mut self.transit else { return Ok(()) };
         match transit.way_on(id, &packet) {
-            Some((delay, Place::End)) => self.alight(delay, packet),
-            Some((delay, place)) => {
-                transit.hops[id].fly(self.now, delay, place, packet);
+            Onward::Ends(delay) => self.alight(delay, packet),
+            Onward::Flies(delay) => {
+                transit.hops[id].fly(self.now + delay, packet);
                 Ok(())
             }
-            None => self.strand(packet),
+            Onward::Stranded => self.strand(packet),
         }
     }
 
-    /// A packet reaches a place.
-    fn reach(&mut self, place: Place, packet: Descriptor) -> Result<(), NetworkError> {
-        match place {
-            Place::Satellite(satellite) => self.visit(satellite, packet),
-            Place::Gateway(station) => self.at_gateway(station, packet),
-            Place::End => self.alight(SimDuration::ZERO, packet),
+    /// A packet reaches the end of a hop.
+    fn reach(&mut self, id: HopId, packet: Descriptor) -> Result<(), NetworkError> {
+        let Some(transit) = &self.transit else { return Ok(()) };
+        match transit.hops[id].key {
+            HopKey::Laser(laser) => self.visit(transit.end_of(laser), packet),
+            HopKey::Up(_) => self.visit(transit.ride(&packet).ahead.1, packet),
+            HopKey::Down { .. } => self.at_gateway(transit.ride(&packet).ahead.1, packet),
+            HopKey::Backhaul { station, .. } => self.at_gateway(station, packet),
         }
     }
 
@@ -247,7 +258,7 @@ impl Network {
     ) -> Result<(), NetworkError> {
         let Some(transit) = &mut self.transit else { return Ok(()) };
         let destination = transit.passenger(direction).route.destination as usize;
-        match transit.next_hops[destination][satellite as usize] {
+        match transit.next_hops[destination][satellite as usize].get() {
             NextHop::Nowhere => self.strand(packet),
             NextHop::Over(laser) => self.go_over(laser, packet),
             NextHop::Down => self.go_down(satellite, direction, packet),
@@ -259,7 +270,6 @@ impl Network {
         let Some(transit) = &mut self.transit else { return Ok(()) };
         let id = transit.laser_hop(laser);
         let delay = transit.lasers[laser as usize / 2].delay;
-        let place = transit.end_of(laser);
         let hop = &mut transit.hops[id];
         let Transmitter::DropTail(transmitter) = &mut hop.transmitter else {
             transit.ride_mut(&packet).ahead.0 = delay;
@@ -274,7 +284,7 @@ impl Network {
         transit.rides[packet.slot.0 as usize].queued += sent.start - self.now;
         packet.meta.begin(sent.start);
         let was_empty = hop.is_empty();
-        hop.fly_until(sent.end + delay, place, packet);
+        hop.fly(sent.end + delay, packet);
         if was_empty {
             self.note_hop(id);
         }

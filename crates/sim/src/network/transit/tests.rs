@@ -9,7 +9,7 @@ use leobench_link::{
 
 use super::*;
 use crate::network::{Egress, Network, NetworkBuilder};
-use crate::topology::{Change, LeftPackets, Topology, TransitUpdate};
+use crate::topology::{Change, LeftPackets, NextHop, Topology, TransitUpdate};
 
 /// Changes at given times, in order.
 struct Script(Vec<(SimTime, TransitUpdate)>);
