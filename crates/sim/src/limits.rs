@@ -33,6 +33,10 @@ pub(crate) const MESSAGE: Bytes =
 /// in the records of its sender.
 pub(crate) const PACKET: Bytes = Bytes::new(3 * size_of::<Packet>() as u64);
 
+/// Memory of a flow between places until the end of the run: its two ends, its ledger, and what is observed of it. Measured as
+/// the memory of a run with 10,000 flows beside that of one flow, and rounded up.
+pub(crate) const FLOW: Bytes = Bytes::new(100_000);
+
 /// A size as a person would say it, such as `4.1 GB`.
 pub(crate) fn about(bytes: f64) -> String {
     const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];

@@ -11,6 +11,7 @@ use leobench_transport::path_manager::PathManagerSpec;
 use leobench_transport::path_scheduler::PathSchedulerSpec;
 use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
 
+use crate::scenario::traffic::{ArrivalsSpec, MatrixSpec, SizeSpec};
 use crate::scenario::{SatellitesSpec, TransportSpec};
 
 /// A name with its one-line summary.
@@ -55,6 +56,9 @@ listed! {
     "path_managers" as "manager": PathManagerSpec;
     "path_schedulers" as "scheduler": PathSchedulerSpec;
     "sources" as "source": SourceSpec;
+    "matrices" as "matrix": MatrixSpec;
+    "arrivals" as "arrivals": ArrivalsSpec;
+    "sizes" as "size": SizeSpec;
     "satellites" as "satellites": SatellitesSpec;
     "policies" as "policy": PolicySpec;
     "transmitters" as "transmitter": TransmitterSpec;

@@ -62,6 +62,7 @@ impl Network {
             interval: record.interval,
             messages: record.messages,
             series: record.series,
+            flows: scenario.reported_flows(),
             packets: record.packets,
         };
         builder.record(settings, sinks.tables);

@@ -118,6 +118,11 @@ impl Statistics {
         Some(self.delay_changes as f64 / changes as f64)
     }
 
+    /// Bytes delivered after the warm-up.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.arrived
+    }
+
     /// Bits per second delivered, from the first creation (or the end of the warm-up, if later) until the last message
     /// was delivered or lost, or until the run's `end` if one was still waiting or travelling then; `None` if there was
     /// nothing to deliver.

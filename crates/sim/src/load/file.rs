@@ -8,7 +8,7 @@ use leobench_base::spec::{At, Spec, SpecError, Value};
 use leobench_transport::Plugins;
 
 use super::syntax::{LARGEST_FILE, Syntax, SyntaxError};
-use super::{FlowUse, check, expand, hints, overrides};
+use super::{FlowUse, check, expand, hints, overrides, traffic};
 use crate::scenario::{Scenario, ScenarioSpec};
 
 /// The text of a scenario and where it comes from.
@@ -154,8 +154,10 @@ fn read(
         expand::all(tree)?;
         spec = ScenarioSpec::read(tree, &At::ROOT).map_err(|error| hints::added(error, tree))?;
     }
-    let scenario = Scenario { spec, folder };
-    check::check(&scenario, tree, plugins, flows)?;
+    let mut scenario = Scenario { spec, folder, traffic: None };
+    traffic::expand(&mut scenario, tree)?;
+    check::check(&scenario, tree, plugins, flows)
+        .map_err(|error| traffic::located(error, &scenario, tree))?;
     Ok(scenario)
 }
 

@@ -1,8 +1,8 @@
 //! From a file to a scenario.
 //!
 //! A file in TOML or JSON is parsed into a tree of values (`syntax`), `--set` overrides are applied to the tree
-//! (`overrides`), flows with a `count` become as many (`expand`), the tree is read into a [`ScenarioSpec`](crate::scenario::ScenarioSpec), and values that have to fit each
-//! other are checked (`check`). Every error names the file, the place in it, the value, what is allowed, and the nearest valid
+//! (`overrides`), flows with a `count` become as many (`expand`), the tree is read into a [`ScenarioSpec`](crate::scenario::ScenarioSpec), traffic between places adds
+//! nodes, links and flows (`traffic`), and values that have to fit each other are checked (`check`). Every error names the file, the place in it, the value, what is allowed, and the nearest valid
 //! word.
 
 mod check;
@@ -11,6 +11,7 @@ mod file;
 mod hints;
 mod overrides;
 mod syntax;
+mod traffic;
 
 pub use file::{ScenarioError, Source, load, load_file};
 pub use syntax::{LARGEST_FILE, Syntax, SyntaxError};

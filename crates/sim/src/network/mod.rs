@@ -33,7 +33,8 @@ use forwarding::{Forwarding, Nat};
 pub use forwarding::{HostAddresses, Interface, host_addresses};
 use handover::{AccessStore, Forecaster, Held};
 pub(crate) use observe::{
-    AFTERMATH, Crossing, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING, Milestones, Repeat,
+    AFTERMATH, Crossing, FirstOffer, FlowCrossings, HANDOVER_STEP, HandoverTimes, MOVING,
+    Milestones, Repeat,
 };
 pub use observe::{LossTotals, PacketTrace, Stall, StallWatch};
 use observe::{NetworkEvent, Observer};

@@ -10,6 +10,7 @@ use super::*;
 use crate::topology::{Access, HandoverStage, Stage};
 
 const SETTINGS: RecordSettings = RecordSettings {
+    flows: usize::MAX,
     interval: SimDuration::from_millis(10),
     messages: true,
     series: true,

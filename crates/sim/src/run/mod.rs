@@ -1,6 +1,7 @@
 //! A run: builds the network, drives it to the end in virtual time unless a clock does, and sums it up.
 
 mod results;
+mod transfers;
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -130,6 +131,7 @@ impl Run {
         let mut scenario = scenario.clone();
         if outside.sockets.is_none() {
             scenario.spec.flows.clear();
+            scenario.traffic = None;
         }
         for (_, flow) in &mut scenario.spec.flows {
             if let TransportSpec::Quic(quic) = &mut flow.transport {
@@ -243,10 +245,14 @@ impl Run {
             competition: &scenario.spec.competition,
         };
         let ended = network.finish()?;
-        let results = Results { spec: &scenario.spec, engine, end: run.end, ended: &ended };
+        let traffic = transfers::summary(&scenario, seed, &run, &ended);
+        let reported_flows = scenario.reported_flows();
+        let (spec, end) = (&scenario.spec, run.end);
+        let results = Results { spec, reported_flows, engine, end, ended: &ended };
         let satellites = results.satellites();
         let (flows, links) = (results.flows(), results.links(&queue_limits));
         let summary = Summary::new(run, &flows, &links, satellites, results.orbit());
+        let summary = summary.with_traffic(traffic);
         let (stalls, connected) = (results.stalls(), results.connected());
         Ok(Outcome { summary, stalls, connected, tables: ended.observed.recorder.finish()? })
     }
@@ -261,5 +267,7 @@ fn qlog(folder: Option<&Path>, flow: &str, end: &str) -> io::Result<Option<QlogW
     Ok(Some(Box::new(BufWriter::new(file))))
 }
 
+#[cfg(test)]
+mod queueing;
 #[cfg(test)]
 mod tests;

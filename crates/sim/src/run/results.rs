@@ -13,6 +13,8 @@ use crate::summary::{
 #[derive(Clone, Copy)]
 pub(super) struct Results<'a> {
     pub(super) spec: &'a ScenarioSpec,
+    /// Number of flows, the first ones, that are reported one by one.
+    pub(super) reported_flows: usize,
     pub(super) engine: Engine,
     /// When it ended.
     pub(super) end: SimTime,
@@ -22,7 +24,7 @@ pub(super) struct Results<'a> {
 impl<'a> Results<'a> {
     /// The flows, in the order of the scenario.
     pub(super) fn flows(self) -> Vec<FlowSummaryInput<'a>> {
-        let flows = self.spec.flows.iter().enumerate();
+        let flows = self.spec.flows.iter().enumerate().take(self.reported_flows);
         flows.map(|(number, (name, flow))| self.flow(number.into(), name, flow)).collect()
     }
 
@@ -108,7 +110,12 @@ impl<'a> Results<'a> {
 }
 
 fn congestion(flow: &FlowSpec) -> Option<&'static str> {
-    match &flow.transport {
+    controller(&flow.transport)
+}
+
+/// The congestion controller of a transport, if it has one.
+pub(super) fn controller(transport: &TransportSpec) -> Option<&'static str> {
+    match transport {
         TransportSpec::Quic(quic) => Some(quic.congestion.kind()),
         TransportSpec::Tcp(tcp) => Some(tcp.congestion.kind()),
         TransportSpec::Udp(_) => None,

@@ -11,6 +11,7 @@ mod page;
 mod pairs;
 mod real;
 mod spec;
+pub mod traffic;
 
 use std::path::PathBuf;
 
@@ -37,20 +38,39 @@ pub(crate) use link::{default_queue, steady};
 pub use page::ObjectSpec;
 pub use real::{Engine, RealSpec};
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, StaticTopology, Until};
+use traffic::TrafficPlan;
 
 /// A scenario that was read and checked, and may be run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// Its specification, defaults filled in.
+    /// Its specification, defaults filled in, together with what `traffic` expands into.
     pub spec: ScenarioSpec,
     /// Folder that the relative file names in it start from.
     pub folder: PathBuf,
+    /// Its traffic between places, if it has any.
+    pub traffic: Option<Traffic>,
+}
+
+/// The traffic between places of a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traffic {
+    /// The specification before it was expanded.
+    pub given: Box<ScenarioSpec>,
+    /// Number of the flow of the first transfer; the others follow in order, and no other flows.
+    pub first_flow: usize,
+    /// The transfers.
+    pub plan: TrafficPlan,
 }
 
 impl Scenario {
+    /// Number of flows, the first ones, that are reported one by one: all but those of traffic between places.
+    pub fn reported_flows(&self) -> usize {
+        self.traffic.as_ref().map_or(self.spec.flows.len(), |traffic| traffic.first_flow)
+    }
+
     /// The tree that loads as this scenario, defaults spelled out.
     pub fn write(&self) -> Value {
-        self.spec.write()
+        self.traffic.as_ref().map_or_else(|| self.spec.write(), |traffic| traffic.given.write())
     }
 
     /// The JSON Schema (draft 2020-12) of scenario files.

@@ -10,6 +10,7 @@ use super::flow::FlowSpec;
 use super::handover::HandoverSpec;
 use super::link::{Direction, LinkSpec};
 use super::real::{Engine, RealSpec};
+use super::traffic::TrafficSpec;
 use crate::limits::LimitsSpec;
 use crate::routes::{Edge, Routes};
 
@@ -51,11 +52,13 @@ leobench_base::spec! {
         /// Criteria for how non-background flows share the network.
         pub competition: CompetitionSpec = CompetitionSpec::default(),
         /// The nodes by name.
-        pub nodes: Vec<(String, NodeSpec)>,
+        pub nodes: Vec<(String, NodeSpec)> = Vec::new(),
         /// The links by name.
-        pub links: Vec<(String, LinkSpec)>,
+        pub links: Vec<(String, LinkSpec)> = Vec::new(),
         /// The flows by name. Programs run without any.
         pub flows: Vec<(String, FlowSpec)> = Vec::new(),
+        /// Traffic between places, which makes more flows and, if needed, nodes and links.
+        pub traffic: Option<TrafficSpec>,
         /// How nodes move from link to link, by name.
         pub handovers: Vec<(String, HandoverSpec)> = Vec::new(),
         /// Satellites over terminals and gateways, which links lead through.

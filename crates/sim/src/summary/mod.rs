@@ -18,6 +18,7 @@ mod orbit;
 mod page;
 mod path;
 mod satellites;
+mod traffic;
 
 pub use by_cause::ByCause;
 use competition::Competitor;
@@ -29,6 +30,10 @@ pub use orbit::{HopSummary, OrbitSummary};
 pub use page::{ObjectSummary, PageInput, PageSummary};
 pub use path::PathSummary;
 pub use satellites::{SatelliteSummary, WaitSummary};
+pub use traffic::{
+    HopsSummary, PairSummary, SlowdownSummary, TrafficInput, TrafficSummary, TransferInput,
+    TransfersSummary, TransportInput, TransportShareSummary,
+};
 
 summary! {
     /// A run in numbers.
@@ -59,6 +64,9 @@ summary! {
         /// How they share the network, if there are two or more.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub competition: Option<CompetitionSummary>,
+        /// Traffic between places, whose flows are not among `flows`, if there is any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub traffic: Option<TrafficSummary>,
     }
 }
 
@@ -86,7 +94,14 @@ impl Summary {
             links: links.iter().map(LinkSummaryInput::summary).collect(),
             satellites,
             orbit,
+            traffic: None,
         }
+    }
+
+    /// The same with traffic between places.
+    #[must_use]
+    pub fn with_traffic(self, traffic: Option<TrafficSummary>) -> Self {
+        Self { traffic, ..self }
     }
 }
 

@@ -8,7 +8,8 @@ use leobench_link::channel::starlink::{LinkEnd, StarlinkSpec};
 use super::Place;
 use crate::satellite_links::SatelliteLinks;
 use crate::scenario::{
-    Direction, LinkSpec, SatelliteSpec, Scenario, ScenarioSpec, default_queue, satellite_capacity,
+    Direction, LinkSpec, SatelliteSpec, SatellitesSpec, Scenario, ScenarioSpec, default_queue,
+    satellite_capacity,
 };
 
 /// How often delay and rate may be updated in a run; each time takes a row and work.
@@ -156,6 +157,11 @@ pub(super) fn check(scenario: &Scenario, root: &Place<'_>) -> Result<(), SpecErr
         Some(value) => fault.at(value, &At::ROOT),
         None => root.error(fault.problem).allowed(fault.allowed),
     };
+    let has_stations = matches!(constellation.satellites, SatellitesSpec::Hypatia(_));
+    if constellation.terminals.is_empty() && !has_stations {
+        let allowed = "at least one terminal";
+        return Err(fault(Fault::new("constellation.terminals", "is empty", allowed)));
+    }
     let Some(mut satellites) = SatelliteLinks::new(scenario, spec.seed).map_err(fault)? else {
         return Ok(());
     };

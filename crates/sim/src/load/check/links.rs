@@ -42,7 +42,7 @@ fn limit(
     direction: Direction,
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
-    let Scenario { spec, folder } = scenario;
+    let Scenario { spec, folder, .. } = scenario;
     capacity(spec, folder, (name, link), direction).map(|_| ()).map_err(|fault| {
         let own = at.key(direction.key());
         let place = if link.changes(direction).queue.is_some() { &own } else { at };

@@ -10,6 +10,7 @@ mod pages;
 mod real;
 mod refusals;
 mod shipped;
+mod traffic;
 mod transports;
 mod without_flows;
 

@@ -26,7 +26,7 @@ fn keys_and_words() {
             "duration = ",
             "druation = ",
             "druation = \"10 s\": unknown key; allowed: `name`, `description`, `seed`, `duration`, `until`, `drain_limit`, \
-             `engine`, `real`, `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`, \
+             `engine`, `real`, `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `traffic`, `handovers`, \
              `constellation`; did you mean `duration`?",
         ),
         (
@@ -39,7 +39,7 @@ fn keys_and_words() {
             "duration = ",
             "sed = 3\nduration = ",
             "sed = 3: unknown key; allowed: `name`, `description`, `seed`, `duration`, `until`, `drain_limit`, \
-             `engine`, `real`, `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `handovers`, `constellation`; did you mean `seed`?",
+             `engine`, `real`, `warm_up`, `record`, `limits`, `competition`, `nodes`, `links`, `flows`, `traffic`, `handovers`, `constellation`; did you mean `seed`?",
         ),
         (
             "duration = ",

@@ -135,7 +135,7 @@ fn the_schema_names_its_draft_and_describes_every_key() {
     let schema = Scenario::schema();
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     assert_eq!(schema["title"], "leobench scenario");
-    assert_eq!(schema["required"], json!(["name", "nodes", "links"]));
+    assert_eq!(schema["required"], json!(["name"]));
     assert_eq!(undescribed(&schema, ""), None);
     let link = &schema["properties"]["links"]["additionalProperties"]["properties"];
     assert_eq!(

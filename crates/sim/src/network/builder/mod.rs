@@ -90,7 +90,13 @@ pub struct EndParts {
 impl Default for NetworkBuilder {
     fn default() -> Self {
         let interval = SimDuration::from_secs(1);
-        let settings = RecordSettings { interval, messages: false, series: false, packets: false };
+        let settings = RecordSettings {
+            interval,
+            messages: false,
+            series: false,
+            packets: false,
+            flows: usize::MAX,
+        };
         Self {
             nodes: TiVec::new(),
             links: TiVec::new(),

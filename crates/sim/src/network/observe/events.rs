@@ -120,6 +120,7 @@ impl Observer {
 
     /// For the ledger and the watch of stalls.
     fn created(&mut self, flow: FlowId, stream: usize, message: Message) {
+        self.routes[flow].start();
         self.settle(flow, |ledger, _| ledger.created(stream, message));
         if let Some(watch) = &mut self.stalls[flow] {
             watch.data_waits(message.created);

@@ -28,6 +28,7 @@ use self::losses::Losses;
 pub(crate) use self::losses::Repeat;
 use self::path_delays::PathDelays;
 pub(crate) use self::results::{FlowState, Observed};
+pub(crate) use self::routes::FirstOffer;
 use self::routes::FlowRoutes;
 pub(super) use self::routes::{AccessPath, Addresses, PathRoutes};
 pub use self::stalls::{Stall, StallWatch};

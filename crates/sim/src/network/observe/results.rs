@@ -10,6 +10,7 @@ use typed_index_collections::TiVec;
 use super::handovers::FlowCrossings;
 use super::losses::FlowLossesEnded;
 use super::path_delays::PathDelays;
+use super::routes::FirstOffer;
 use super::{LinkView, Observer, Stall};
 use crate::ledger::FlowLedger;
 use crate::record::{Recorder, SinkError};
@@ -73,6 +74,8 @@ pub(crate) struct Observed {
     pub(crate) path_delays: TiVec<FlowId, Vec<(PathId, Digest)>>,
     /// Handovers of each flow, if nodes move.
     pub(crate) handovers: Option<TiVec<FlowId, FlowCrossings>>,
+    /// Offer of the network to each flow at its first message.
+    pub(crate) first_offers: TiVec<FlowId, Option<FirstOffer>>,
 }
 
 impl Observer {
@@ -109,6 +112,7 @@ impl Observer {
             losses,
             path_delays: self.path_delays.into_iter().map(PathDelays::finish).collect(),
             handovers,
+            first_offers: routes.iter().map(|routes| routes.first_offer).collect(),
         };
         Ok(observed)
     }

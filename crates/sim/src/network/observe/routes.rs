@@ -26,6 +26,10 @@ pub(super) struct FlowRoutes {
     known: bool,
     /// Never empty: a flow that names no addresses has one path between the nodes' own ones.
     paths: Vec<ObservedPath>,
+    /// Offer of the first path at the first message, if there was a way by then.
+    pub(super) first_offer: Option<FirstOffer>,
+    /// Whether a message has been created.
+    started: bool,
 }
 
 /// A path, and the direction of the link that gives its data access to the constellation, with the factor on the rate there.
@@ -45,6 +49,15 @@ struct ObservedPath {
     cut: bool,
 }
 
+/// Offer of the network to a flow at its first message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FirstOffer {
+    /// Round-trip time without queues.
+    pub(crate) base_rtt: SimDuration,
+    /// The lowest rate of the links towards the receiver, unless a trace serves one of them.
+    pub(crate) bottleneck: Option<BitRate>,
+}
+
 impl ObservedPath {
     fn new(path: PathId, addresses: Addresses) -> Self {
         Self { path, addresses, routes: [None, None], offered: None, cut: false }
@@ -57,7 +70,17 @@ impl ObservedPath {
 
 impl FlowRoutes {
     pub(super) fn new(ends: [NodeId; 2]) -> Self {
-        Self { ends, known: false, paths: vec![ObservedPath::new(PathId::default(), None)] }
+        let paths = vec![ObservedPath::new(PathId::default(), None)];
+        Self { ends, known: false, paths, first_offer: None, started: false }
+    }
+
+    /// Keeps the offer at the first message.
+    pub(super) fn start(&mut self) {
+        if !std::mem::replace(&mut self.started, true) {
+            let offered = self.paths.first().and_then(|path| path.offered);
+            self.first_offer =
+                offered.map(|(base_rtt, bottleneck)| FirstOffer { base_rtt, bottleneck });
+        }
     }
 
     /// The base round-trip time of the last way; of several, the longest.

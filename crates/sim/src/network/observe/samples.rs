@@ -36,7 +36,8 @@ impl Observer {
         for (name, backlog) in shared {
             self.recorder.queue_named(now, name, backlog)?;
         }
-        for (flow, sender) in senders.enumerate() {
+        let flows = self.recorder.settings().flows;
+        for (flow, sender) in senders.enumerate().take(flows) {
             self.sample_flow(now, flow.into(), sender)?;
         }
         Ok(true)

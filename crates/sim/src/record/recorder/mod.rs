@@ -24,6 +24,8 @@ pub struct RecordSettings {
     pub messages: bool,
     /// Whether the tables over time (`transport`, `streams`, `queues`, `channel`, `paths`, `opportunities`) are filled.
     pub series: bool,
+    /// Number of flows, the first ones, that have rows in tables over time.
+    pub flows: usize,
     /// Whether every packet becomes a row at every link.
     pub packets: bool,
 }
@@ -168,6 +170,11 @@ impl Recorder {
     /// The part of them that is kept in memory.
     pub fn kept(&self) -> Bytes {
         if self.tables.sink.keeps() { self.tables.written } else { Bytes::ZERO }
+    }
+
+    /// Whether a flow has rows in tables over time.
+    fn has_series(&self, flow: FlowId) -> bool {
+        self.settings.series && usize::from(flow) < self.settings.flows
     }
 
     /// The fate of a message, once it is known.
@@ -356,7 +363,7 @@ impl Recorder {
         base_rtt: Option<SimDuration>,
         bottleneck: Option<BitRate>,
     ) -> Result<(), SinkError> {
-        if !self.settings.series {
+        if !self.has_series(flow) {
             return Ok(());
         }
         let row = [
@@ -431,7 +438,7 @@ impl Recorder {
         direction: &str,
         route: Option<&[DirectionId]>,
     ) -> Result<(), SinkError> {
-        if !self.settings.series {
+        if !self.has_series(flow) {
             return Ok(());
         }
         let links = route.map(|route| {

@@ -217,9 +217,6 @@ impl ConstellationSpec {
             let allowed = "no `longest_range`, because a `chain` defines who serves";
             return Err(Fault::new("longest_range", "is given together with a `chain`", allowed));
         }
-        if self.terminals.is_empty() {
-            return Err(Fault::new("terminals", "is empty", "at least one terminal"));
-        }
         Ok(())
     }
 }

@@ -78,6 +78,22 @@ leobench_base::spec! {
 }
 
 impl TerminalSpec {
+    /// A terminal at a place that sees the whole sky.
+    pub fn at(latitude: Latitude, longitude: Longitude, altitude: Altitude) -> Self {
+        Self {
+            latitude: Some(latitude),
+            longitude: Some(longitude),
+            altitude,
+            track: None,
+            lowest_elevation: None,
+            dish: None,
+            obstructions: Vec::new(),
+            arc: None,
+            apart: false,
+            cell: None,
+        }
+    }
+
     fn check(&self) -> Result<(), Fault> {
         let placed = self.latitude.is_some() || self.longitude.is_some();
         let either = "`latitude` and `longitude`, or a `track`";
@@ -134,6 +150,11 @@ impl TerminalSpec {
 }
 
 impl GatewaySpec {
+    /// A gateway at a place, at the end of its links.
+    pub fn at(latitude: Latitude, longitude: Longitude, altitude: Altitude) -> Self {
+        Self { latitude, longitude, altitude, delay: SimDuration::ZERO, backhaul: None }
+    }
+
     /// Returns its fixed position, as a track.
     ///
     /// # Errors

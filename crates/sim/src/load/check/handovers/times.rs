@@ -94,7 +94,7 @@ fn goes_down(
     handover: &HandoverSpec,
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
-    let Scenario { spec, folder } = scenario;
+    let Scenario { spec, folder, .. } = scenario;
     let first = handover.links.first().map_or("", String::as_str);
     let Some((_, link)) = spec.links.iter().find(|(name, _)| name == first) else { return Ok(()) };
     if link.constellation.is_some() {
