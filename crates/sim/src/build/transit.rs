@@ -11,7 +11,7 @@ use crate::network::{
     HopFactory, HopKey, HopParts, HopRate, HopTransmitter, Radio, Sharing, TransitPlan,
     TransitRoute,
 };
-use crate::satellite_links::{EarthStations, SatelliteLinks};
+use crate::satellite_links::{EarthStations, SatelliteLinks, TransitLayout};
 use crate::scenario::{
     BackhaulSpec, ConstellationSpec, Direction, LinkSpec, ScenarioSpec, capacity, hop_capacity,
 };
@@ -83,7 +83,8 @@ impl FromScenario<'_> {
         spec: &ConstellationSpec,
         satellites: &SatelliteLinks,
     ) -> Result<Option<TransitPlan>, BuildError> {
-        let Some((lasers, destinations)) = satellites.transit() else { return Ok(None) };
+        let Some(layout) = satellites.transit() else { return Ok(None) };
+        let TransitLayout { lasers, destinations } = layout;
         let hops = self.hops(spec, satellites, &lasers)?;
         let stations = satellites.stations();
         let terminals = stations.terminals.len();

@@ -12,7 +12,7 @@ use leobench_orbit::{
 };
 
 pub use rows::{HandoverRow, OrbitReport, PassRow, SampleRow, SlotRow, Station};
-pub use scene::{Scene, Trajectory, places_below, scene};
+pub use scene::{PlaceBelow, Scene, Trajectory, places_below, scene};
 
 use crate::satellite_links::{EarthStation, SatelliteLinks};
 use crate::scenario::Scenario;

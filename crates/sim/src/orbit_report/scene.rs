@@ -60,6 +60,9 @@ pub fn scene(
     }))
 }
 
+/// Name of a satellite, and the latitude and longitude of the place below it in degrees.
+pub type PlaceBelow = (String, [f64; 2]);
+
 /// The places below all satellites at a time of a run, by name: latitude and longitude in degrees; none without orbits.
 ///
 /// # Errors
@@ -68,7 +71,7 @@ pub fn places_below(
     scenario: &Scenario,
     seed: u64,
     at: SimTime,
-) -> Result<Option<Vec<(String, [f64; 2])>>, Fault> {
+) -> Result<Option<Vec<PlaceBelow>>, Fault> {
     let Some(links) = SatelliteLinks::new(scenario, seed)? else { return Ok(None) };
     let Some(ephemeris) = links.ephemeris() else { return Ok(None) };
     let place = |number: usize| {

@@ -116,6 +116,15 @@ pub struct WayState {
     pub sharers: u64,
 }
 
+/// What stays the same of a network in orbit.
+#[derive(Clone, Debug)]
+pub struct TransitLayout {
+    /// The lasers: numbers of both satellites.
+    pub lasers: Vec<[u32; 2]>,
+    /// By direction of a link, the number of its destination.
+    pub destinations: Vec<(DirectionId, u32)>,
+}
+
 /// A change of the satellite that serves a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServingChange {
@@ -257,10 +266,11 @@ impl SatelliteLinks {
     }
 
     /// What stays the same of the network in orbit, if packets take hops there: its lasers, and destinations by direction of links.
-    pub fn transit(&self) -> Option<(Vec<[u32; 2]>, Vec<(DirectionId, u32)>)> {
+    pub fn transit(&self) -> Option<TransitLayout> {
         match &self.kind {
             Kind::Transit(satellites) => {
-                Some((satellites.lasers(), satellites.destinations().collect()))
+                let destinations = satellites.destinations().collect();
+                Some(TransitLayout { lasers: satellites.lasers(), destinations })
             }
             Kind::Orbits(_) | Kind::Chain(_) | Kind::Forwarded(_) => None,
         }

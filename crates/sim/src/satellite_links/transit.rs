@@ -48,7 +48,7 @@ pub(super) struct TransitLinks {
     router: Router,
     /// The ends of links, each once.
     ends: Vec<LinkEnd>,
-    routes: Vec<Route>,
+    paths: Vec<Route>,
     every: SimDuration,
     next: SimTime,
     /// By destination and satellite, as the network knows it.
@@ -64,7 +64,7 @@ impl TransitLinks {
         places: Vec<Place>,
         (terminals, backhauls): (usize, Vec<SimDuration>),
         router: Router,
-        (ends, routes): (Vec<LinkEnd>, Vec<Route>),
+        (ends, paths): (Vec<LinkEnd>, Vec<Route>),
         every: SimDuration,
     ) -> Self {
         let satellites = assignment.ephemeris().len();
@@ -77,7 +77,7 @@ impl TransitLinks {
             backhauls,
             router,
             ends,
-            routes,
+            paths,
             every,
             next: SimTime::ZERO,
             next_hops,
@@ -106,7 +106,7 @@ impl TransitLinks {
 
     /// By direction of a link, its destination.
     pub(super) fn destinations(&self) -> impl Iterator<Item = (DirectionId, u32)> {
-        self.routes.iter().flat_map(|route| {
+        self.paths.iter().flat_map(|route| {
             let [there, back] = route.directions;
             [(there, route.ends[1] as u32), (back, route.ends[0] as u32)]
         })
@@ -120,7 +120,7 @@ impl TransitLinks {
 
     /// Whether the terminal of a link sees any satellite now.
     pub(super) fn sees_any(&self, path: usize) -> bool {
-        match &self.ends[self.routes[path].ends[0]] {
+        match &self.ends[self.paths[path].ends[0]] {
             LinkEnd::Free(places) => {
                 places.iter().any(|place| !self.places[*place].seen.is_empty())
             }
@@ -166,17 +166,17 @@ impl TransitLinks {
             }
         }
         let entered: Vec<_> =
-            self.routes.iter().map(|route| route.entries[0].map(|leg| leg.satellite)).collect();
-        for index in 0..self.routes.len() {
-            let [first, second] = self.routes[index].ends;
+            self.paths.iter().map(|route| route.entries[0].map(|leg| leg.satellite)).collect();
+        for index in 0..self.paths.len() {
+            let [first, second] = self.paths[index].ends;
             let entries = [
                 self.entry(index, first, second, 0, due),
                 self.entry(index, second, first, 1, due),
             ];
-            self.routes[index].entries = entries;
+            self.paths[index].entries = entries;
         }
         self.update.entries.clear();
-        for route in &self.routes {
+        for route in &self.paths {
             self.update.entries.extend(route.directions.into_iter().zip(route.entries));
         }
         for (path, (state, before)) in states.iter_mut().zip(entered).enumerate() {
@@ -200,7 +200,7 @@ impl TransitLinks {
             (Some(leg), LinkEnd::Free(_)) => self.leg_of(end, leg).is_none(),
             _ => false,
         };
-        self.routes.iter().any(|route| route.entries.iter().zip(route.ends).any(lost))
+        self.paths.iter().any(|route| route.entries.iter().zip(route.ends).any(lost))
     }
 
     /// A way up or down that an end has used before, as it is now.
@@ -276,7 +276,7 @@ impl TransitLinks {
                 Some(leg(*station, serving, SimDuration::ZERO))
             }
             LinkEnd::Free(places) => {
-                let known = self.routes[path].entries[way];
+                let known = self.paths[path].entries[way];
                 if let Some(known) = known.filter(|_| !due) {
                     return self.leg_of(from, &known);
                 }
@@ -302,7 +302,7 @@ impl TransitLinks {
         serving_changes: &mut Vec<ServingChange>,
     ) {
         let number = |leg: Leg| leg.satellite;
-        match &self.ends[self.routes[path].ends[0]] {
+        match &self.ends[self.paths[path].ends[0]] {
             LinkEnd::Served(member, _) => {
                 let handover = handovers.iter().find(|one| one.terminal.index() == *member);
                 serving_changes.extend(handover.map(|handover| ServingChange {
@@ -314,7 +314,7 @@ impl TransitLinks {
                 }));
             }
             LinkEnd::Free(_) => {
-                let after = self.routes[path].entries[0].map(number);
+                let after = self.paths[path].entries[0].map(number);
                 if before != after {
                     let [from, to] = [before, after].map(|one| one.map(|one| one as usize));
                     let (outage, overlap) = (SimDuration::ZERO, SimDuration::ZERO);
@@ -326,7 +326,7 @@ impl TransitLinks {
 
     /// The way of a link, if packets have one there and one back.
     fn way(&self, path: usize) -> Option<WayState> {
-        let route = &self.routes[path];
+        let route = &self.paths[path];
         let [there, back] = route.entries;
         let (there, back) = (there?, back?);
         let (delay, hops, last) = self.walk(there, route.ends[1])?;

@@ -221,9 +221,8 @@ impl HopRate {
     #[inline]
     pub(super) const fn of(self, link: BitRate, at_terminal: bool) -> BitRate {
         match self {
-            Self::Fixed(rate) => rate,
             Self::OfLinks(_) if at_terminal => link,
-            Self::OfLinks(rate) => rate,
+            Self::Fixed(rate) | Self::OfLinks(rate) => rate,
         }
     }
 }

@@ -97,7 +97,7 @@ impl Transit {
         plan: TransitPlan,
         directions: &mut TiSlice<DirectionId, Link>,
     ) -> Self {
-        assert!(plan.satellites <= usize::from(u16::MAX), "too many satellites for their numbers");
+        assert!(u16::try_from(plan.satellites).is_ok(), "too many satellites for their numbers");
         let mut links: TiVec<_, Option<Passenger>> = directions.iter().map(|_| None).collect();
         for (direction, route) in &plan.routes {
             let link = &mut directions[*direction];

@@ -7,7 +7,7 @@ use leobench_orbit::{
 };
 
 use super::super::fault::within;
-use super::super::stations::EarthStations;
+use super::super::stations::{EarthStation, EarthStations};
 use super::super::transit::{LinkEnd, Place, Route, TransitLinks};
 use super::{Passage, lasers, policy};
 use crate::scenario::{ConstellationSpec, Direction, Scenario};
@@ -17,7 +17,7 @@ const SEARCH: SimDuration = SimDuration::from_secs(1);
 
 /// The stations of links, each once.
 struct Stations<'a> {
-    stations: &'a EarthStations,
+    all: &'a EarthStations,
     /// By station, the delay over land that is a hop of its own.
     backhauls: Vec<SimDuration>,
     terminals: Vec<Terminal>,
@@ -45,12 +45,12 @@ pub(super) fn build(
     };
     let satellites = constellation.satellites().len();
     let mut found = Stations::new(spec, stations);
-    let mut routes = Vec::new();
+    let mut paths = Vec::new();
     for passage in passages {
         refuse(passage)?;
         let ends = [found.terminal(spec, passage, rng)?, found.gateways(passage)?];
         let directions = leobench_base::LinkId::from(passage.number).directions();
-        routes.push(Route { directions, ends, entries: [None; 2] });
+        paths.push(Route { directions, ends, entries: [None; 2] });
     }
     let Stations { terminals, places, ends, backhauls, .. } = found;
     let router = Router::new(satellites, all, limits, ends.len());
@@ -60,7 +60,7 @@ pub(super) fn build(
         ephemeris.map_err(|error| at(Fault::new("satellites", error.to_string(), allowed)))?;
     let assignment = Assignment::new(ephemeris, terminals);
     let count = stations.terminals.len();
-    Ok(TransitLinks::new(assignment, places, (count, backhauls), router, (ends, routes), every))
+    Ok(TransitLinks::new(assignment, places, (count, backhauls), router, (ends, paths), every))
 }
 
 /// Refuses what a link cannot have whose packets go from hop to hop.
@@ -88,7 +88,7 @@ impl<'a> Stations<'a> {
         });
         let backhauls = stations.terminals.iter().map(|_| SimDuration::ZERO).chain(gateways);
         Self {
-            stations,
+            all: stations,
             backhauls: backhauls.collect(),
             terminals: Vec::new(),
             served: Vec::new(),
@@ -105,7 +105,7 @@ impl<'a> Stations<'a> {
         rng: &RngTree,
     ) -> Result<usize, Fault> {
         let number = passage.terminal;
-        let station = &self.stations.terminals[number];
+        let station = &self.all.terminals[number];
         if station.apart {
             let allowed =
                 "no `apart`: with queues of hops, all links of a terminal use one satellite";
@@ -119,24 +119,23 @@ impl<'a> Stations<'a> {
         }
         let own = chosen.cloned();
         let known = self.served.iter().position(|served| *served == (number, own.clone()));
-        let member = match known {
-            Some(member) => member,
-            None => {
-                let rng = rng.child("terminals").child(&station.name);
-                let gateways = passage.gateways.iter().map(|one| &self.stations.gateways[*one]);
-                let bent = spec.isl.is_none();
-                let gateways = gateways.filter(|_| bent).map(|gateway| gateway.observer());
-                self.terminals.push(Terminal {
-                    observer: station.observer(),
-                    apart: None,
-                    gateways: gateways.collect(),
-                    policy: policy(spec, self.stations, passage, &rng)?,
-                    gap: Gap { outage: spec.outage.clone(), overlap: spec.overlap.clone() },
-                    rng: rng.child("outage").rng(),
-                });
-                self.served.push((number, own));
-                self.terminals.len() - 1
-            }
+        let member = if let Some(member) = known {
+            member
+        } else {
+            let rng = rng.child("terminals").child(&station.name);
+            let gateways = passage.gateways.iter().map(|one| &self.all.gateways[*one]);
+            let bent = spec.isl.is_none();
+            let gateways = gateways.filter(|_| bent).map(EarthStation::observer);
+            self.terminals.push(Terminal {
+                observer: station.observer(),
+                apart: None,
+                gateways: gateways.collect(),
+                policy: policy(spec, self.all, passage, &rng)?,
+                gap: Gap { outage: spec.outage.clone(), overlap: spec.overlap.clone() },
+                rng: rng.child("outage").rng(),
+            });
+            self.served.push((number, own));
+            self.terminals.len() - 1
         };
         Ok(self.end(LinkEnd::Served(member, number as u32)))
     }
@@ -147,7 +146,7 @@ impl<'a> Stations<'a> {
             let allowed = "`constellation.gateways`, or a `constellation.gateway_list`";
             return Err(Fault::new("constellation.gateways", "is empty", allowed));
         }
-        let first = self.stations.terminals.len();
+        let first = self.all.terminals.len();
         let places = passage.gateways.iter().map(|number| self.place((first + number) as u32));
         let places: Vec<_> = places.collect();
         Ok(self.end(LinkEnd::Free(places)))
@@ -166,10 +165,10 @@ impl<'a> Stations<'a> {
         if let Some(known) = self.places.iter().position(|place| place.station == station) {
             return known;
         }
-        let terminals = self.stations.terminals.len();
+        let terminals = self.all.terminals.len();
         let place = match (station as usize).checked_sub(terminals) {
-            None => &self.stations.terminals[station as usize],
-            Some(gateway) => &self.stations.gateways[gateway],
+            None => &self.all.terminals[station as usize],
+            Some(gateway) => &self.all.gateways[gateway],
         };
         // A backhaul that is a hop of its own takes its time there.
         let onwards = place.onwards.saturating_sub(self.backhauls[station as usize]);

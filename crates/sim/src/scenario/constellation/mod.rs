@@ -234,7 +234,7 @@ impl ConstellationSpec {
             (format!("gateways.{name}.backhaul.rate"), rate)
         });
         for (key, rate) in rates.chain(backhauls) {
-            if rate.is_some_and(|rate| rate.is_zero()) {
+            if rate.is_some_and(BitRate::is_zero) {
                 let problem = "is zero, so nothing gets through";
                 return Err(Fault::new(key, problem, "a rate above zero"));
             }
