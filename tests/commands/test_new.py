@@ -70,6 +70,7 @@ def test_a_copy_needs_nothing_but_what_was_written(template: Template, tmp_path:
         "khan2023delay/fig5-6-bdp",  # extends one that extends one of another paper
         "khan2023es/fig7",  # its figure has the number of another in that paper
         "mazilu2025/fairness",
+        "hypatia2020/fig6-7",  # its variants have data of their own
     ],
 )
 def test_a_copied_campaign_is_the_original(name: str, tmp_path: Path) -> None:
@@ -80,6 +81,13 @@ def test_a_copied_campaign_is_the_original(name: str, tmp_path: Path) -> None:
     assert copied.scenario in others
     assert copied.scenarios == original.scenarios
     assert (copied.seed, copied.replicates) == (original.seed, original.replicates)
+
+
+def test_a_copied_campaign_has_the_data_of_all_its_variants(tmp_path: Path) -> None:
+    written = templates.copies(named("hypatia2020/fig6-7"), tmp_path).write(force=False)
+    for constellation in ("kuiper-k1", "telesat-t1", "starlink-s1"):
+        for file in (f"{constellation}.csv", f"{constellation}-lasers.txt"):
+            assert tmp_path / file in written
 
 
 def test_a_copied_scenario_runs_where_nothing_else_is(tmp_path: Path) -> None:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 # The scenario of a campaign, and the campaign that it extends.
 _ABOVE = re.compile(r'^(?P<key>scenario|extends)(?P<equals>\s*=\s*)"(?P<file>[^"]+)"', re.MULTILINE)
 # The data that a scenario reads.
-_DATA = re.compile(r'\b(?:delay_)?(?:file|elements|gateway_list|track)\s*=\s*"(?P<file>[^"]+)"')
+_KEY = r"\b(?:delay_)?(?:file|elements|gateway_list|track)"
+_DATA = re.compile(rf'{_KEY}\s*=\s*"(?P<file>[^"]+)"')
+# The same by place, in a campaign: a file for each variant.
+_VARIED = re.compile(rf'{_KEY}"\s*=\s*\[(?P<files>(?:\s*"[^"]+",?)+)\s*\]')
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,11 @@ def _needed(place: PurePosixPath) -> Iterator[tuple[PurePosixPath, str]]:
     for found in _ABOVE.finditer(text):
         above = _joined(place, found["file"])
         yield above, above.name
-    for found in _DATA.finditer(text):
+    data = [found["file"] for found in _DATA.finditer(text)]
+    data += [file for found in _VARIED.finditer(text) for file in re.findall('"([^"]+)"', found["files"])]
+    for file in data:
         # Stays in its folder, so that the scenario finds it as it is.
-        yield _joined(place, found["file"]), found["file"]
+        yield _joined(place, file), file
 
 
 def _joined(place: PurePosixPath, file: str) -> PurePosixPath:
