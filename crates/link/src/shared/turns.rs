@@ -41,7 +41,7 @@ pub struct Turns {
     members: Vec<Option<Member>>,
     /// Members with packets, in the order of their turns.
     active: VecDeque<u32>,
-    /// Who sent last, and has to pay.
+    /// The member that sent last, and has to pay.
     last: Option<u32>,
 }
 

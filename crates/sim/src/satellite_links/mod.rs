@@ -116,7 +116,7 @@ pub struct WayState {
     pub sharers: u64,
 }
 
-/// What stays the same of a network in orbit.
+/// The part of a network in orbit that stays the same.
 #[derive(Clone, Debug)]
 pub struct TransitLayout {
     /// The lasers: numbers of both satellites.
@@ -265,7 +265,7 @@ impl SatelliteLinks {
         }
     }
 
-    /// What stays the same of the network in orbit, if packets take hops there: its lasers, and destinations by direction of links.
+    /// The part of the network in orbit that stays the same, if packets take hops there.
     pub fn transit(&self) -> Option<TransitLayout> {
         match &self.kind {
             Kind::Transit(satellites) => {

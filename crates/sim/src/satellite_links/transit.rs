@@ -34,7 +34,7 @@ pub(super) struct Route {
     pub(super) directions: [DirectionId; 2],
     /// The ends, as destinations: that of the first direction last.
     pub(super) ends: [usize; 2],
-    /// Where packets of both directions go up.
+    /// The ways up of packets of both directions.
     pub(super) entries: [Option<Leg>; 2],
 }
 
@@ -265,7 +265,7 @@ impl TransitLinks {
         });
     }
 
-    /// Where packets of a link from one end to the other go up: to the serving satellite, or to that of the shortest way, which is
+    /// The way up of packets of a link from one end to the other: to the serving satellite, or to that of the shortest way, which is
     /// searched for when routes are.
     fn entry(&self, path: usize, from: usize, to: usize, way: usize, due: bool) -> Option<Leg> {
         let to = DestinationId::from(to);

@@ -82,7 +82,7 @@ impl Hop {
         Self { key, name, transmitter, flight: VecDeque::new(), sampled: Sampled::default() }
     }
 
-    /// What has happened since the last sample, if anything has or waits.
+    /// Takes a sample of what has happened since the last one; none if nothing has, and nothing waits.
     pub(super) fn sample(&mut self, now: SimTime) -> Option<HopRow<'_>> {
         let (counters, backlog) = self.state(now)?;
         let totals = Sampled {

@@ -82,7 +82,7 @@ fn direction_of(tag: Tag) -> DirectionId {
 /// A direction of a link that leads through it.
 struct Passenger {
     route: TransitRoute,
-    /// Where its packets go up now.
+    /// The way up of its packets now.
     entry: Option<Leg>,
     /// Its latest rate above zero.
     rate: BitRate,

@@ -1,4 +1,4 @@
-//! What stays the same in a network in orbit: its links, hops and their queues.
+//! The part of a network in orbit that stays the same: its links, hops and their queues.
 
 use leobench_base::{BitRate, DirectionId, SimDuration};
 use leobench_link::{Capacity, Causes, QueueDiscipline};
@@ -47,7 +47,7 @@ pub enum Radio {
     },
 }
 
-/// Who shares the transmitters between a terminal and satellites.
+/// Those who share the transmitters between a terminal and satellites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// Nobody: each link has its own.
@@ -93,7 +93,7 @@ pub type HopFactory = Box<dyn Fn(HopKey) -> HopParts + Send>;
 pub struct TransitRoute {
     /// Number of the destination.
     pub destination: u32,
-    /// Who shares the transmitters at the terminal's end.
+    /// Those who share the transmitters at the terminal's end.
     pub sharing: Sharing,
     /// Whether the packets come from a terminal.
     pub from_terminal: bool,

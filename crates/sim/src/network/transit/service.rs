@@ -125,7 +125,7 @@ enum Onward {
 }
 
 impl Network {
-    /// What is due next in the network in orbit.
+    /// Works off the next thing due in the network in orbit.
     pub(in crate::network) fn serve_transit(&mut self) -> Result<(), NetworkError> {
         let Some(transit) = &mut self.transit else { return Ok(()) };
         let (due, number) = transit.wakes.first();
