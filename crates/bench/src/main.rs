@@ -11,6 +11,7 @@ mod paths;
 mod relay;
 mod scale;
 mod schedulers;
+mod sky;
 mod streams;
 mod transports;
 
@@ -103,6 +104,8 @@ fn main() {
         (Some("many"), stack) => streams::compare_many(stack.as_deref()),
         (Some("orbit"), None) => orbit::compare(),
         (Some("orbit"), Some(terminals)) => orbit::child(&terminals),
+        (Some("sky"), None) => sky::compare(),
+        (Some("sky"), Some(flows)) => sky::child(&flows),
         (Some("paths"), None) => paths::compare(),
         (Some("paths"), Some(paths)) => drop(paths::run(paths.parse().unwrap_or(1))),
         (Some("transports"), names) => transports::compare(names.as_deref()),
