@@ -34,6 +34,8 @@ MODELS: dict[str, dict[str, str]] = {
     "satellite-models.md": {
         "satellites": "Satellites",
         "policies": "Serving policies",
+        "layouts": "Layouts of links between satellites",
+        "routing": "Routing models",
         "transmitters": "Transmitters",
         "receivers": "Receivers",
         "antennas": "Antennas",

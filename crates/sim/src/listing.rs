@@ -6,7 +6,7 @@ use leobench_budget::{
 };
 use leobench_link::channel::lms::{LmsPreset, PresetState};
 use leobench_link::{AccessSpec, ChannelSpec, LossSpec, QueueSpec};
-use leobench_orbit::PolicySpec;
+use leobench_orbit::{LayoutSpec, PolicySpec, RoutingSpec};
 use leobench_transport::path_manager::PathManagerSpec;
 use leobench_transport::path_scheduler::PathSchedulerSpec;
 use leobench_transport::{CongestionSpec, SchedulerSpec, SourceSpec};
@@ -61,6 +61,8 @@ listed! {
     "sizes" as "size": SizeSpec;
     "satellites" as "satellites": SatellitesSpec;
     "policies" as "policy": PolicySpec;
+    "layouts" as "layout": LayoutSpec;
+    "routing" as "routing": RoutingSpec;
     "transmitters" as "transmitter": TransmitterSpec;
     "receivers" as "receiver": ReceiverSpec;
     "antennas" as "antenna": AntennaSpec;

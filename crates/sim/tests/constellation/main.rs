@@ -8,5 +8,6 @@ mod common;
 mod fitted;
 mod geometry;
 mod hops;
+mod layouts;
 mod paths;
 mod satellite_queues;

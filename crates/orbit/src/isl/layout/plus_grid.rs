@@ -44,10 +44,9 @@ impl LayoutModel for PlusGridSpec {
     ) -> Result<Box<dyn Layout>, Fault> {
         let links = grid(constellation, self.seam);
         if links.is_empty() {
-            let problem =
-                "finds no neighbours, because these satellites are in no shell of several";
-            let allowed = "the layout `range`, or satellites from a preset or shells";
-            return Err(Fault::new("kind", problem, allowed));
+            let problem = "cannot find neighbours, because element sets have no planes";
+            let allowed = "satellites from a preset or shells, the layout `range`";
+            return Err(Fault::new("layout", problem, allowed));
         }
         let apart = |placed: &&PlacedShell| placed.shell.planes > 2 && !closes(placed);
         let shells = constellation.shells().iter().filter(apart);

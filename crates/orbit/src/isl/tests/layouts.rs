@@ -334,5 +334,5 @@ fn wrong_layouts_are_refused() {
     let alone =
         Constellation::of_shells(&[Shell::delta("d", 550.0, 53.0, 1, 1)], Epoch::J2000, false);
     let fault = LayoutSpec::default().model().build(&alone, Limits::default()).unwrap_err();
-    assert_eq!(fault.field, "kind");
+    assert_eq!(fault.field, "layout");
 }

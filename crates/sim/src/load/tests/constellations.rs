@@ -442,3 +442,49 @@ fn keys_that_contradict_a_fit() {
         "links.up.channel.step = \"1 us\": occurs more than 10000000 times in the run; allowed: a longer time",
     );
 }
+
+#[test]
+fn layouts_and_routes_are_checked() {
+    let refused = |isl: &str, expected: &str| {
+        refused("start = ", &format!("isl = {{ {isl} }}\nstart = "), expected);
+    };
+    refused(
+        r#"layout = "plusgrid""#,
+        "constellation.isl.layout = \"plusgrid\": unknown kind; allowed: `plus_grid`, `range`; did you mean `plus_grid`?",
+    );
+    refused(
+        r#"layout = { range = "2000 km" }, file = "isls.txt""#,
+        "constellation.isl.layout = { range = \"2000 km\" }: is given together with `isl.file`; allowed: either a `file` \
+         or a `layout`",
+    );
+    refused(
+        r#"routing = "load_aware""#,
+        "constellation.isl.routing = \"load_aware\": is not carried out: routes are computed ahead of the traffic; \
+         allowed: `shortest`, `hysteresis`",
+    );
+    refused(
+        r#"routing = { kind = "hysteresis", share = 1.5 }"#,
+        "constellation.isl.routing.share = 1.5: is out of range; allowed: a number from 0 and below 1",
+    );
+}
+
+/// Seattle and Sydney see different satellites, which links of 100 km do not join.
+#[test]
+fn a_range_that_separates_places_is_refused() {
+    let one =
+        SKY.replace(LINK, r#"constellation = { terminal = "seattle", gateways = ["sydney"] }"#);
+    let shell = r#"{ altitude = "550 km", inclination = "53 deg", planes = 72, per_plane = 22, phasing = 65 }"#;
+    let one = one.replace(SATELLITES, &format!("satellites = {{ walker = {{ own = {shell} }} }}"));
+    let with = |range: &str| {
+        let layout =
+            format!("isl = {{ layout = {{ range = \"{range}\", lasers = 8 }} }}\nstart = ");
+        load_text(&one.replace("start = ", &layout), &[])
+    };
+    let error = with("100 km").unwrap_err();
+    let expected = "t.toml: constellation.isl.layout.range = \"100 km\": leaves no way between `seattle` and `sydney` at \
+                    the start of the run; allowed: ";
+    assert!(error.starts_with(expected), "{error}");
+    let (_, range) = error.split_once("allowed: ").unwrap();
+    let (range, _) = range.split_once(" or more with 8 lasers per satellite").unwrap();
+    with(range).unwrap();
+}

@@ -1,12 +1,12 @@
 //! The links through a constellation, from a scenario.
 
 mod forwarded;
+mod lasers;
 mod transit;
 
-use std::path::Path;
 use std::sync::Arc;
 
-use leobench_base::quantity::{Distance, Elevation};
+use leobench_base::quantity::Elevation;
 use leobench_base::spec::Fault;
 use leobench_base::{BitRate, LinkId, Phase, RngTree, SimDuration, SimTime};
 use leobench_budget::{Budget, BudgetSpec, Cell};
@@ -14,10 +14,11 @@ use leobench_orbit::frame::EQUATOR_RADIUS;
 use leobench_orbit::serving::on_grid::OnGrid;
 use leobench_orbit::serving::{PolicyContext, PolicySpec, Signal};
 use leobench_orbit::{
-    Angle, Assignment, Constellation, Ephemeris, Epoch, Gap, GatewayId, Gateways, Isl, Limits,
-    Router, ServingPolicy, Sighting, Terminal, isl, plus_grid,
+    Assignment, Constellation, Ephemeris, Epoch, Gap, GatewayId, Gateways, ServingPolicy, Sighting,
+    Terminal,
 };
 
+use self::lasers::router;
 use super::chain::ChainLinks;
 use super::fault::within;
 use super::orbits::{LinkGateway, OrbitLinks, Routing};
@@ -25,7 +26,7 @@ use super::rate::{Rate, Rates, carrier_to_noise};
 use super::stations::{EarthStation, find, stations_of};
 use super::{EarthStations, Kind, LinkState, SatelliteLink, SatelliteLinks, WayState};
 use crate::scenario::{
-    ConstellationSpec, Direction, IslSpec, LinkSpec, PassageSpec, Satellites, Scenario, text_of,
+    ConstellationSpec, Direction, IslSpec, LinkSpec, PassageSpec, Satellites, Scenario,
 };
 
 /// Lowest elevation of terminals where neither scenario nor preset gives one, in degrees (Starlink's filing, see `presets`).
@@ -98,11 +99,12 @@ pub(super) fn build(
             }
             let names = constellation.satellites().iter().map(|one| one.name.clone()).collect();
             let kind = if spec.has_hops() {
-                let satellites =
-                    transit::build(scenario, spec, constellation, &stations, &passages, rng)?;
+                let along = (constellation, length);
+                let satellites = transit::build(scenario, spec, along, &stations, &passages, rng)?;
                 Kind::Transit(Box::new(satellites))
             } else {
-                let satellites = orbits(scenario, spec, constellation, &stations, &passages, rng)?;
+                let along = (constellation, length);
+                let satellites = orbits(scenario, spec, along, &stations, &passages, rng)?;
                 Kind::Orbits(Box::new(satellites))
             };
             (kind, names, warnings)
@@ -231,21 +233,24 @@ fn rate(
 fn orbits(
     scenario: &Scenario,
     spec: &ConstellationSpec,
-    constellation: Constellation,
+    (constellation, length): (Constellation, SimDuration),
     stations: &EarthStations,
     passages: &[Passage<'_>],
     rng: &RngTree,
 ) -> Result<OrbitLinks, Fault> {
     let at = |fault| within("constellation", fault);
+    let mut ephemeris = ephemeris(spec, constellation)?;
     let routing = match &spec.isl {
         Some(isl) => {
-            Some(routing(&scenario.folder, isl, &constellation, stations, passages).map_err(at)?)
+            let along = (&mut ephemeris, length);
+            Some(routing(scenario, isl, along, stations, passages).map_err(at)?)
         }
         None => None,
     };
+    let constellation = ephemeris.constellation();
     let link_gateways: Vec<Vec<_>> = passages
         .iter()
-        .map(|passage| link_gateways(passage, stations, &constellation, routing.is_some()))
+        .map(|passage| link_gateways(passage, stations, constellation, routing.is_some()))
         .collect();
     let mut terminals = Vec::new();
     for (passage, link_gateways) in passages.iter().zip(&link_gateways) {
@@ -265,11 +270,14 @@ fn orbits(
             rng: rng.child("outage").rng(),
         });
     }
-    let ephemeris = Ephemeris::new(constellation, spec.start.0, spec.knots);
-    let allowed = "satellites with orbits during the run";
-    let ephemeris =
-        ephemeris.map_err(|error| at(Fault::new("satellites", error.to_string(), allowed)))?;
     Ok(OrbitLinks::new(Assignment::new(ephemeris, terminals), link_gateways, routing))
+}
+
+/// The satellites along the run.
+fn ephemeris(spec: &ConstellationSpec, constellation: Constellation) -> Result<Ephemeris, Fault> {
+    let allowed = "satellites with orbits during the run";
+    Ephemeris::new(constellation, spec.start.0, spec.knots)
+        .map_err(|error| Fault::new("constellation.satellites", error.to_string(), allowed))
 }
 
 /// The gateways of a link. On a bent pipe from a fixed terminal, those that cannot share a satellite with it are left out.
@@ -359,14 +367,12 @@ fn signal(budget: Budget, air: (f64, f64)) -> Signal {
 }
 
 fn routing(
-    folder: &Path,
+    scenario: &Scenario,
     spec: &IslSpec,
-    constellation: &Constellation,
+    orbits: (&mut Ephemeris, SimDuration),
     stations: &EarthStations,
     passages: &[Passage<'_>],
 ) -> Result<Routing, Fault> {
-    let count = constellation.satellites().len();
-    let (links, limits) = lasers(folder, spec, constellation)?;
     let mut groups: Vec<&[usize]> = Vec::new();
     let mut of_path = Vec::new();
     for passage in passages {
@@ -385,40 +391,8 @@ fn routing(
         gateways
     });
     let destinations: Vec<_> = destinations.collect();
-    let router = Router::new(count, links, limits, destinations.len());
+    let router = router(scenario, spec, orbits, (stations, passages), destinations.len())?;
     let ways = passages.iter().map(|_| None).collect();
     let (every, next, exits) = (spec.every, SimTime::ZERO, Vec::new());
     Ok(Routing { router, destinations, of_path, every, next, ways, exits })
-}
-
-/// The lasers between satellites, and when they can be used.
-fn lasers(
-    folder: &Path,
-    spec: &IslSpec,
-    constellation: &Constellation,
-) -> Result<(Vec<Isl>, Limits), Fault> {
-    let count = constellation.satellites().len();
-    let links = match &spec.file {
-        Some(file) => {
-            let text = text_of(folder, "isl.file", file)?;
-            let allowed = "pairs of satellite numbers";
-            isl::read_pairs(file, &text, count)
-                .map_err(|error| Fault::new("isl.file", error.to_string(), allowed))?
-        }
-        None => plus_grid(constellation),
-    };
-    if links.is_empty() {
-        let problem = "cannot find neighbours, because element sets have no planes";
-        return Err(Fault::new(
-            "isl",
-            problem,
-            "`isl.file`, or satellites from a preset or shells",
-        ));
-    }
-    let limits = Limits {
-        longest_m: spec.longest.map_or(f64::INFINITY, Distance::m),
-        clearance_m: spec.clearance.m(),
-        highest_latitude: spec.highest_latitude.map(|angle| Angle::from_degrees(angle.degrees())),
-    };
-    Ok((links, limits))
 }

@@ -2,14 +2,12 @@
 
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimDuration};
-use leobench_orbit::{
-    Assignment, Constellation, Ephemeris, Gap, Limits, PolicySpec, Router, Terminal,
-};
+use leobench_orbit::{Assignment, Constellation, Gap, Limits, PolicySpec, Router, Terminal};
 
 use super::super::fault::within;
 use super::super::stations::{EarthStation, EarthStations};
 use super::super::transit::{LinkEnd, Place, Route, TransitLinks};
-use super::{Passage, lasers, policy};
+use super::{Passage, ephemeris, policy, router};
 use crate::scenario::{ConstellationSpec, Direction, Scenario};
 
 /// Time between two searches for routes where there are no lasers.
@@ -30,20 +28,12 @@ struct Stations<'a> {
 pub(super) fn build(
     scenario: &Scenario,
     spec: &ConstellationSpec,
-    constellation: Constellation,
+    (constellation, length): (Constellation, SimDuration),
     stations: &EarthStations,
     passages: &[Passage<'_>],
     rng: &RngTree,
 ) -> Result<TransitLinks, Fault> {
     let at = |fault| within("constellation", fault);
-    let (all, limits, every) = match &spec.isl {
-        Some(isl) => {
-            let (all, limits) = lasers(&scenario.folder, isl, &constellation).map_err(at)?;
-            (all, limits, isl.every)
-        }
-        None => (Vec::new(), Limits::default(), SEARCH),
-    };
-    let satellites = constellation.satellites().len();
     let mut found = Stations::new(spec, stations);
     let mut paths = Vec::new();
     for passage in passages {
@@ -53,11 +43,15 @@ pub(super) fn build(
         paths.push(Route { directions, ends, entries: [None; 2] });
     }
     let Stations { terminals, places, ends, backhauls, .. } = found;
-    let router = Router::new(satellites, all, limits, ends.len());
-    let ephemeris = Ephemeris::new(constellation, spec.start.0, spec.knots);
-    let allowed = "satellites with orbits during the run";
-    let ephemeris =
-        ephemeris.map_err(|error| at(Fault::new("satellites", error.to_string(), allowed)))?;
+    let mut ephemeris = ephemeris(spec, constellation)?;
+    let (router, every) = match &spec.isl {
+        Some(isl) => {
+            let along = (&mut ephemeris, length);
+            let router = router(scenario, isl, along, (stations, passages), ends.len());
+            (router.map_err(at)?, isl.every)
+        }
+        None => (Router::new(ephemeris.len(), Vec::new(), Limits::default(), ends.len()), SEARCH),
+    };
     let assignment = Assignment::new(ephemeris, terminals);
     let count = stations.terminals.len();
     Ok(TransitLinks::new(assignment, places, (count, backhauls), router, (ends, paths), every))

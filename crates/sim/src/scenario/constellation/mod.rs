@@ -10,7 +10,7 @@ use leobench_base::quantity::{Angle, Distance, Elevation};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, json};
 use leobench_base::{BitRate, DurationDistribution, SimDuration};
 use leobench_link::{QueueSpec, Turn};
-use leobench_orbit::{Epoch, PolicySpec};
+use leobench_orbit::{Epoch, LayoutSpec, PolicySpec, RoutingSpec};
 
 pub(crate) use hypatia::fault as hypatia_fault;
 pub use hypatia::{Forwarded, StateFile};
@@ -107,8 +107,9 @@ leobench_base::spec! {
 leobench_base::spec! {
     /// Links between satellites.
     pub struct IslSpec: Default {
-        /// A file of pairs of satellite numbers, one link per line; without it, each satellite has links to its
-        /// neighbours in its plane and in both adjacent planes (+grid).
+        /// Which satellites are linked; by default, each one with its neighbours in its plane and in both adjacent planes (+grid).
+        pub layout: LayoutSpec = LayoutSpec::default(),
+        /// A file of pairs of satellite numbers, one link per line, in place of a `layout`.
         pub file: Option<String>,
         /// Longest link.
         pub longest: Option<Distance>,
@@ -116,7 +117,9 @@ leobench_base::spec! {
         pub clearance: Distance = Distance::constant(80e3),
         /// Latitude beyond which links into other planes are off.
         pub highest_latitude: Option<Angle>,
-        /// Time between two searches for the shortest route.
+        /// How routes are chosen.
+        pub routing: RoutingSpec = RoutingSpec::default(),
+        /// Time between two searches for routes.
         pub every: SimDuration = SimDuration::from_secs(1),
         /// Rate of each laser in each direction; without, packets only take time to propagate.
         pub rate: Option<BitRate>,
@@ -161,6 +164,13 @@ impl ConstellationSpec {
         if self.knots > SimDuration::from_secs(180) {
             let allowed = "at most 3 min, which keeps positions within 40 m";
             return Err(Fault::new("knots", "is too long for interpolation", allowed));
+        }
+        if let Some(isl) = &self.isl
+            && isl.file.is_some()
+            && isl.layout != LayoutSpec::default()
+        {
+            let allowed = "either a `file` or a `layout`";
+            return Err(Fault::new("isl.layout", "is given together with `isl.file`", allowed));
         }
         if self.reconfigure_phase.is_some() && self.reconfigure_every.is_none() {
             let allowed = "`reconfigure_phase` only with `reconfigure_every`";
