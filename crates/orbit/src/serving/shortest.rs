@@ -5,8 +5,9 @@ use leobench_base::spec::Fault;
 use super::{PolicyContext, PolicyModel, ServingPolicy};
 
 leobench_base::spec! {
-    /// The satellite of the shortest way to the other end of each link; packets come down from any satellite in the sky. For
-    /// terminals with several beams, and ground stations as Hypatia has them; with queues of hops only.
+    /// For each packet the satellite of the shortest way, with queues of hops only.
+    ///
+    /// Packets come down from any satellite in the sky. For terminals with several beams, and ground stations as Hypatia has them.
     pub struct ShortestSpec: Default {}
 }
 

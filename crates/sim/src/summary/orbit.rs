@@ -10,7 +10,7 @@ summary! {
     /// The network in orbit in numbers.
     pub struct OrbitSummary {
         /// How often packets came to a satellite.
-        pub visits: u64,
+        pub visits: u64 ["count"],
         /// Packets that came to a satellite again because routes had changed on their way.
         pub looped_packets: u64,
         /// Packets that came to a satellite which knew no way on.

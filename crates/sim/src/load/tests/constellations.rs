@@ -195,7 +195,7 @@ fn settings_that_do_not_fit() {
             "old_packets",
             "\"forward\"",
             "is not possible in a constellation",
-            "`drain`, `deliver` or `drop`, because the link keeps its queue; or satellites with queues (`satellite`)",
+            "`drain`, `deliver` or `drop`, because the link keeps its queue; or satellites with queues (`satellite`, `ground`, `isl.rate`)",
         ),
         (
             "reconfigure_every",
