@@ -26,19 +26,24 @@ __all__ = [
     "HandoverSummary",
     "HandoversSummary",
     "HopSummary",
+    "HopsSummary",
     "LinkSummary",
     "LossSummary",
     "LossesSummary",
     "ObjectSummary",
     "OrbitSummary",
     "PageSummary",
+    "PairSummary",
     "PathSummary",
     "QueueDelaySummary",
     "RttSummary",
     "SatelliteSummary",
+    "SlowdownSummary",
     "Spread",
     "StreamSummary",
     "Summary",
+    "TrafficSummary",
+    "TransportShareSummary",
     "WaitSummary",
 ]
 
@@ -596,7 +601,7 @@ class OrbitSummary(Record):
     """The network in orbit in numbers.
 
     Attributes:
-        visits: How often packets came to a satellite.
+        visits: How often packets came to a satellite. [count]
         looped_packets: Packets that came to a satellite again because routes had changed on their way.
             [packets]
         black_hole_packets: Packets that came to a satellite which knew no way on. [packets]
@@ -661,6 +666,172 @@ class CompetitionSummary(Record):
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
+class SlowdownSummary(Record):
+    """Slowdowns, quantiles within 0.1 % (exact up to 1,000); `None` without any.
+
+    Attributes:
+        mean: Mean. [ratio]
+        p50: Median. [ratio]
+        p95: 95th percentile. [ratio]
+        p99: 99th percentile. [ratio]
+        max: Maximum. [ratio]
+    """
+
+    __slots__ = ()
+
+    mean: float | None
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    max: float | None
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class PairSummary(Record):
+    """The transfers of an ordered pair of places.
+
+    Attributes:
+        name: The names of both, such as `manila->dalian`.
+        sender: The place that sends.
+        receiver: The place that receives.
+        started: Transfers that started. [count]
+        completed: Those of them that were delivered as a whole. [count]
+        delivered_bytes: Application bytes delivered, those of incomplete transfers included. [bytes]
+        goodput_bps: Application bits delivered per second of the run after its warm-up. [bit/s]
+        completion_ms: Times from the start of a transfer to the delivery of its last byte. [ms]
+        slowdown: Completion times over ideal ones: the base round-trip time at the start, and the size over
+            the rate of the bottleneck.
+        fairness_jain: Jain's fairness index over the goodputs of the transfers, each from its start to its
+            end; `None` with fewer than two. [ratio]
+    """
+
+    __slots__ = ()
+
+    _parts: ClassVar[Parts] = {"completion_ms": DelaySummary, "slowdown": SlowdownSummary}
+    name: str
+    sender: str
+    receiver: str
+    started: int
+    completed: int
+    delivered_bytes: int
+    goodput_bps: float | None
+    completion_ms: DelaySummary
+    slowdown: SlowdownSummary
+    fairness_jain: float | None
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class TransportShareSummary(Record):
+    """The transfers over a transport.
+
+    Attributes:
+        name: Its name in the `mix`, or its kind.
+        transport: The kind of the transport, such as `quic`.
+        congestion: Its congestion controller, if it has one.
+        started: Transfers that started. [count]
+        completed: Those of them that were delivered as a whole. [count]
+        delivered_bytes: Application bytes delivered, those of incomplete transfers included. [bytes]
+        goodput_bps: Application bits delivered per second of the run after its warm-up. [bit/s]
+        completion_ms: Times from the start of a transfer to the delivery of its last byte. [ms]
+        slowdown: Completion times over ideal ones: the base round-trip time at the start, and the size over
+            the rate of the bottleneck.
+        fairness_jain: Jain's fairness index over the goodputs of the transfers, each from its start to its
+            end; `None` with fewer than two. [ratio]
+    """
+
+    __slots__ = ()
+
+    _parts: ClassVar[Parts] = {"completion_ms": DelaySummary, "slowdown": SlowdownSummary}
+    name: str
+    transport: str
+    congestion: str | None
+    started: int
+    completed: int
+    delivered_bytes: int
+    goodput_bps: float | None
+    completion_ms: DelaySummary
+    slowdown: SlowdownSummary
+    fairness_jain: float | None
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class HopsSummary(Record):
+    """The transfers over ways of a length.
+
+    Attributes:
+        name: The number as a name.
+        hops: Links between satellites on the way. [count]
+        started: Transfers that started. [count]
+        completed: Those of them that were delivered as a whole. [count]
+        delivered_bytes: Application bytes delivered, those of incomplete transfers included. [bytes]
+        goodput_bps: Application bits delivered per second of the run after its warm-up. [bit/s]
+        completion_ms: Times from the start of a transfer to the delivery of its last byte. [ms]
+        slowdown: Completion times over ideal ones: the base round-trip time at the start, and the size over
+            the rate of the bottleneck.
+        fairness_jain: Jain's fairness index over the goodputs of the transfers, each from its start to its
+            end; `None` with fewer than two. [ratio]
+    """
+
+    __slots__ = ()
+
+    _parts: ClassVar[Parts] = {"completion_ms": DelaySummary, "slowdown": SlowdownSummary}
+    name: str
+    hops: int
+    started: int
+    completed: int
+    delivered_bytes: int
+    goodput_bps: float | None
+    completion_ms: DelaySummary
+    slowdown: SlowdownSummary
+    fairness_jain: float | None
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class TrafficSummary(Record):
+    """Traffic between places.
+
+    Attributes:
+        started: Transfers that started. [count]
+        completed: Those of them that were delivered as a whole. [count]
+        delivered_bytes: Application bytes delivered, those of incomplete transfers included. [bytes]
+        goodput_bps: Application bits delivered per second of the run after its warm-up. [bit/s]
+        completion_ms: Times from the start of a transfer to the delivery of its last byte. [ms]
+        slowdown: Completion times over ideal ones: the base round-trip time at the start, and the size over
+            the rate of the bottleneck.
+        fairness_jain: Jain's fairness index over the goodputs of the transfers, each from its start to its
+            end; `None` with fewer than two. [ratio]
+        pairs_fairness_jain: Jain's fairness index over the goodputs of the pairs; `None` with fewer than two.
+            [ratio]
+        pairs: By ordered pair of places.
+        transports: By transport.
+        hops: By the number of links between satellites on the way at the start of each transfer, where links
+            lead over such. Left out of the file where it does not apply.
+    """
+
+    __slots__ = ()
+
+    _parts: ClassVar[Parts] = {
+        "completion_ms": DelaySummary,
+        "slowdown": SlowdownSummary,
+        "pairs": PairSummary,
+        "transports": TransportShareSummary,
+        "hops": HopsSummary,
+    }
+    _absent: ClassVar[Absent] = {"hops": Named}
+    started: int
+    completed: int
+    delivered_bytes: int
+    goodput_bps: float | None
+    completion_ms: DelaySummary
+    slowdown: SlowdownSummary
+    fairness_jain: float | None
+    pairs_fairness_jain: float | None
+    pairs: Named[PairSummary]
+    transports: Named[TransportShareSummary]
+    hops: Named[HopsSummary]
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Summary(Record):
     """A run in numbers.
 
@@ -680,6 +851,8 @@ class Summary(Record):
             of them are there; `None` with fewer than two, or if they never are. [ratio]
         competition: How they share the network, if there are two or more. Left out of the file where it does
             not apply.
+        traffic: Traffic between places, whose flows are not among `flows`, if there is any. Left out of the
+            file where it does not apply.
     """
 
     __slots__ = ()
@@ -690,8 +863,14 @@ class Summary(Record):
         "satellites": SatelliteSummary,
         "orbit": OrbitSummary,
         "competition": CompetitionSummary,
+        "traffic": TrafficSummary,
     }
-    _absent: ClassVar[Absent] = {"satellites": Named, "orbit": NoneType, "competition": NoneType}
+    _absent: ClassVar[Absent] = {
+        "satellites": Named,
+        "orbit": NoneType,
+        "competition": NoneType,
+        "traffic": NoneType,
+    }
     scenario: str
     seed: int
     engine: str
@@ -703,3 +882,4 @@ class Summary(Record):
     orbit: OrbitSummary | None
     fairness_jain: float | None
     competition: CompetitionSummary | None
+    traffic: TrafficSummary | None
