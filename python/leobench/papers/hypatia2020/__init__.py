@@ -30,7 +30,7 @@ PAPER = Paper(
             "fig6-7",
             "Figs. 6 and 7: round trips between 50 pairs of cities over three constellations",
             figures.of_pairs,
-            quick=Quick.of(5, "40 s"),
+            quick=Quick.of(5, "20 s"),
             measure=measures.of_pairs,
             measures=measures.PAIRS,
             words=figures.PAIRS_WORDS,
