@@ -15,12 +15,12 @@ const ENDS: [&str; 2] = ["from", "to"];
 
 /// A link through the constellation without its ends: those are the places of a pair.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PairLinkSpec(LinkSpec);
+pub struct PairLinkSpec(Box<LinkSpec>);
 
 impl PairLinkSpec {
     /// The link from one place, the terminal, to the other, the gateway.
     pub fn between(&self, from: &str, to: &str) -> LinkSpec {
-        let mut link = self.0.clone();
+        let mut link = LinkSpec::clone(&self.0);
         link.between = [from.to_owned(), to.to_owned()];
         if let Some(passage) = &mut link.constellation {
             from.clone_into(&mut passage.terminal);
@@ -65,7 +65,7 @@ impl Spec for PairLinkSpec {
         passage.insert(TERMINAL, Value::String(ENDS[0].into()));
         passage.insert(GATEWAYS, Value::Array(vec![Value::String(ENDS[1].into())]));
         link.insert(CONSTELLATION, Value::Table(passage));
-        LinkSpec::read(&Value::Table(link), at).map(Self)
+        LinkSpec::read(&Value::Table(link), at).map(|link| Self(Box::new(link)))
     }
 
     fn write(&self) -> Value {

@@ -5,7 +5,7 @@ use std::path::Path;
 use leobench_base::quantity::{Altitude, Latitude, Longitude};
 use leobench_base::spec::{Fault, NAME, is_name, nearest, quoted};
 use leobench_orbit::FileError;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::file::{self, Row};
 use super::{PlaceSpec, TrafficSpec};
@@ -118,10 +118,10 @@ fn listed(folder: &Path, list: &str) -> Result<Vec<Place>, Fault> {
     let allowed = "a CSV file with a place per line";
     file::read(folder, LIST, list, allowed, |rows| {
         let mut places = Vec::new();
-        let mut lines = FxHashMap::default();
+        let mut names = FxHashSet::default();
         for row in rows.iter() {
             let place = Place::listed(row)?;
-            if lines.insert(place.name.clone(), ()).is_some() {
+            if !names.insert(place.name.clone()) {
                 return Err(row.wrong(format!("the name {} appears twice", quoted(&place.name))));
             }
             places.push(place);
