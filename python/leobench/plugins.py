@@ -166,8 +166,9 @@ def _is_beside(name: str, folder: Path) -> bool:
 
 
 def _named(resolved: Mapping[str, Any]) -> Iterator[str]:
-    for flow in resolved["flows"].values():
-        transport = flow["transport"]
+    traffic = resolved.get("traffic", {})
+    senders = [*resolved["flows"].values(), *traffic.get("mix", {}).values(), traffic]
+    for transport in [each["transport"] for each in senders if "transport" in each]:
         for place in (transport, transport.get("multipath") or {}):
             scheduler = place.get("scheduler") or {}
             if scheduler.get("kind") == "python":

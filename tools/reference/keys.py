@@ -26,6 +26,9 @@ MODELS: dict[str, dict[str, str]] = {
     "flow-models.md": {
         "transports": "Transports",
         "sources": "Traffic sources",
+        "matrices": "Traffic matrices",
+        "arrivals": "Arrivals of transfers",
+        "sizes": "Sizes of transfers",
         "schedulers": "Stream schedulers",
         "path_schedulers": "Path schedulers",
         "path_managers": "Path managers",

@@ -66,6 +66,14 @@ def scenario_tables(schema: Schema, path: str) -> Iterator[str]:
             "[`links.NAME.constellation.uplink`](#linksnameconstellationuplink)."
         )
         return
+    if path == "traffic.link":
+        yield f"## {heading}"
+        yield (
+            "The link of a pair: the keys of [`links.NAME`](#linksname) without `between`, and without "
+            "`terminal` and `gateways` of its `constellation`. The place of the pair that comes first among "
+            "the places is at the terminal."
+        )
+        return
     yield f"## {heading}"
     if path:
         yield prose(schema.get("description", ""))

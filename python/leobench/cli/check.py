@@ -46,6 +46,8 @@ def main(args: argparse.Namespace) -> int:
                 f"{len(resolved[part])} {part if len(resolved[part]) != 1 else part[:-1]}"
                 for part in ("nodes", "links", "flows")
             ]
+            if "traffic" in resolved:
+                counts.append("traffic between places")
             duration = [resolved["duration"]] if "duration" in resolved else []
             told = ", ".join([resolved["name"], *duration, *counts])
             print(f"{terminal.on_one_line(path)}: ok: {told}")

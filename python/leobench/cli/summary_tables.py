@@ -54,6 +54,12 @@ _PATHS_HEAD = (
     ("", "several paths of"), ("bytes", "reinjected"), ("received", "twice"),
     ("reordering", "mean ms"), ("", "p95"), ("", "max"),
 )  # fmt: skip
+_TRANSFERS_HEAD = (
+    ("", "transfers"), ("", "completed"), ("goodput", "Mbit/s"),
+    ("completed", "p50 ms"), ("", "p95"), ("", "p99"),
+    ("slowdown", "mean"), ("", "p99"), ("Jain's", "fairness"),
+)  # fmt: skip
+_MOST_PAIRS = 20
 _RECOVERY_HEAD = (("", "recovery of"), ("", "handovers"), *_PHASES.values())
 
 
@@ -63,7 +69,9 @@ def render(summary: Mapping[str, Any]) -> str:
     stranded = [
         cause for cause in _NODE_CAUSES if any(flow.get("dropped_packets", {}).get(cause) for flow in flows)
     ]
-    parts = [_flows(flows, stranded)]
+    parts = [_flows(flows, stranded)] if flows or "traffic" not in summary else []
+    if "traffic" in summary:
+        parts += _traffic(summary["traffic"])
     moved = [flow for flow in flows if flow.get("handovers", {}).get("count")]
     if moved:
         parts.append(table(_HANDOVER_HEAD, [_handovers(flow) for flow in moved], words=1))
@@ -86,7 +94,7 @@ def render(summary: Mapping[str, Any]) -> str:
         left = sum(len(flow["streams"]) for flow in several) - len(streams)
         if left:
             parts[-1] += f"\n... and {left:,} more streams; all in summary.json"
-    parts.append(_links(summary["links"]))
+    parts.append(_links(summary["links"], summary.get("traffic")))
     if summary.get("satellites"):
         parts.append(_satellites(summary["satellites"]))
     if summary["fairness_jain"] is not None:
@@ -212,8 +220,50 @@ def _competition(summary: Mapping[str, Any]) -> str:
     return f"{clauses[0]}: {', '.join(clauses[1:])}"
 
 
-def _links(links: Sequence[Mapping[str, Any]]) -> str:
-    """The links, with a column for every cause that a queue of theirs names."""
+def _traffic(traffic: Mapping[str, Any]) -> list[str]:
+    """Transfers between places: by pair, the largest first, by transport, and by links between satellites."""
+    pairs = sorted(traffic["pairs"], key=lambda pair: -pair["delivered_bytes"])
+    rows = [_transfers("all", traffic), *(_transfers(pair["name"], pair) for pair in pairs[:_MOST_PAIRS])]
+    parts = [table((("", "from->to"), *_TRANSFERS_HEAD), rows, words=1)]
+    if len(pairs) > _MOST_PAIRS:
+        parts[0] += f"\n... and {len(pairs) - _MOST_PAIRS:,} more pairs; all in summary.json"
+    if traffic["pairs_fairness_jain"] is not None:
+        parts[0] += f"\nJain's fairness of the pairs: {traffic['pairs_fairness_jain']:.3f}"
+    for head, key in (("transport", "transports"), ("links in orbit", "hops")):
+        groups = traffic.get(key, [])
+        if len(groups) > 1:
+            rows = [_transfers(group["name"], group) for group in groups]
+            parts.append(table((("", head), *_TRANSFERS_HEAD), rows, words=1))
+    return parts
+
+
+def _transfers(name: str, group: Mapping[str, Any]) -> list[str]:
+    """The row of a group of transfers."""
+    fairness = group["fairness_jain"]
+    return [
+        name,
+        f"{group['started']:,}",
+        f"{group['completed']:,}",
+        _megabits(group["goodput_bps"]),
+        *(_millis(group["completion_ms"][key]) for key in ("p50", "p95", "p99")),
+        *(_ratio(group["slowdown"][key]) for key in ("mean", "p99")),
+        NONE if fairness is None else f"{fairness:.3f}",
+    ]
+
+
+def _links(links: Sequence[Mapping[str, Any]], traffic: Mapping[str, Any] | None = None) -> str:
+    """The links, with a column for every cause that a queue of theirs names.
+
+    Of many links with traffic between places, those that are used most.
+    """
+    used = sorted(links, key=lambda link: -(link["utilisation"] or 0.0))[:_MOST_PAIRS]
+    shown = links if traffic is None else [link for link in links if any(link is each for each in used)]
+    left = len(links) - len(shown)
+    text = _links_table(shown)
+    return text + (f"\n... and {left:,} more; all in summary.json" if left else "")
+
+
+def _links_table(links: Sequence[Mapping[str, Any]]) -> str:
     drops = [cause for cause in _causes(links, "dropped_packets") if cause not in _LINK_CAUSES]
     marks = _causes(links, "marked_packets")
     head = [
@@ -286,6 +336,11 @@ def _megabits(bps: float | None) -> str:
 def _millis(value: float | None) -> str:
     """A time in milliseconds, to a tenth."""
     return NONE if value is None else units.fixed(value, 1)
+
+
+def _ratio(value: float | None) -> str:
+    """A ratio, to a hundredth."""
+    return NONE if value is None else units.fixed(value, 2)
 
 
 def _seconds(value: float | None) -> str:
