@@ -7,12 +7,17 @@ use std::process::Command;
 
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_orbit::elements::presets::preset;
+use leobench_orbit::isl::RoutingModel;
+use leobench_orbit::isl::routing::disjoint::DisjointSpec;
+use leobench_orbit::isl::routing::hysteresis::HysteresisSpec;
+use leobench_orbit::isl::routing::load_aware::LoadAwareSpec;
+use leobench_orbit::isl::routing::shortest::ShortestSpec;
 use leobench_orbit::motion::SPACING;
 use leobench_orbit::serving::starlink::{Starlink, StarlinkSpec};
 use leobench_orbit::{
     Angle, Assignment, Constellation, DestinationId, Ephemeris, Epoch, Gap, GatewayId, Gateways,
-    Geodetic, Limits, Observer, OrbitError, Router, Terminal, TerminalId, Track, View, frame,
-    plus_grid,
+    Geodetic, Limits, Observer, OrbitError, Router, SatelliteGrid, Shell, Terminal, TerminalId,
+    Track, View, frame, plus_grid,
 };
 
 use crate::engine::measure;
@@ -72,7 +77,7 @@ const MOST: f64 = 1.05;
 /// How often the download is measured; the fastest counts.
 const ROUNDS: usize = 3;
 
-/// Prints both costs; each hour runs in a process of its own, whose memory is told.
+/// Prints the costs; each hour runs in a process of its own, whose memory is told.
 pub(crate) fn compare() {
     println!("An hour of 4,408 satellites at steps of 1 s, routes to 10 destinations, one core:");
     for terminals in TERMINALS {
@@ -81,6 +86,7 @@ pub(crate) fn compare() {
         let output = output.unwrap_or_else(|error| panic!("cannot run a child: {error}"));
         print!("{terminals:>5} terminals: {}", String::from_utf8_lossy(&output.stdout));
     }
+    updates();
     let mut nanos = [f64::INFINITY; 2];
     for _ in 0..ROUNDS {
         for (best, idle) in nanos.iter_mut().zip([0, IDLE]) {
@@ -93,6 +99,65 @@ pub(crate) fn compare() {
         "  alone {:.0}, beside {IDLE} idle links {:.0} ({ratio:.3}, at most {MOST})",
         nanos[0], nanos[1]
     );
+}
+
+/// Destinations and seconds of the updates of routes.
+const ROUTED: usize = 100;
+const SECONDS: u64 = 60;
+
+/// Prints the cost of an update of the routes to 100 destinations over Starlink's first shell, by model.
+fn updates() {
+    println!(
+        "Routes to {ROUTED} destinations over 1,584 satellites each second, fastest of {ROUNDS}:"
+    );
+    let models: [(&str, Box<dyn RoutingModel>); 4] = [
+        ("shortest", Box::new(ShortestSpec {})),
+        ("hysteresis", Box::new(HysteresisSpec::default())),
+        ("disjoint", Box::new(DisjointSpec {})),
+        ("load_aware", Box::new(LoadAwareSpec::default())),
+    ];
+    for (name, model) in models {
+        let mut best = f64::INFINITY;
+        let mut changes = 0;
+        for _ in 0..ROUNDS {
+            let (time, count) = timed(|| update(&*model));
+            changes = count.unwrap_or_else(|error| panic!("an orbit failed: {error}"));
+            best = best.min(time.as_secs_f64());
+        }
+        let millis = best * 1e3 / SECONDS as f64;
+        println!("{name:>12}: {millis:.2} ms per update, {changes} changes of next hops");
+    }
+}
+
+/// A minute of updates; returns how many next hops have changed.
+fn update(model: &dyn RoutingModel) -> Result<u32, OrbitError> {
+    let shell = Shell::delta("starlink", 550.0, 53.0, 72, 22).phased(65);
+    let constellation = Constellation::of_shells(&[shell], Epoch::J2000, true);
+    let links = plus_grid(&constellation);
+    let mut ephemeris = Ephemeris::new(constellation, Epoch::J2000, SPACING)?;
+    let count = ephemeris.len();
+    let mut router =
+        Router::new(count, links, Limits::default(), ROUTED).routed_by(model.build(count, ROUTED));
+    let mut grid = SatelliteGrid::default();
+    let place = |number: usize| {
+        let mut gateways = Gateways::default();
+        let longitude = (number * 37 % 360) as f64 - 180.0;
+        gateways.push(number.into(), observer(number as f64 - 50.0, longitude), SimDuration::ZERO);
+        gateways
+    };
+    let mut places: Vec<_> = (0..ROUTED).map(place).collect();
+    let (mut exits, mut changes) = (Vec::new(), 0);
+    for second in 0..SECONDS {
+        ephemeris.advance(SimTime::ZERO + SimDuration::from_secs(second))?;
+        grid.refresh(&ephemeris);
+        router.update(&ephemeris);
+        for (number, gateways) in places.iter_mut().enumerate() {
+            gateways.exits(&ephemeris, &grid, &mut exits);
+            router.route(number.into(), &exits);
+            router.for_each_change(number.into(), |_, _| changes += 1);
+        }
+    }
+    Ok(changes)
 }
 
 /// The hour with so many terminals, in a process of its own.
