@@ -247,9 +247,9 @@ fn anything(seed: u64) -> String {
         "#,
         100 + 450 * draw(state, 3),
     );
-    let places: Vec<_> =
+    let cities: Vec<_> =
         (0..5).map(|_| (draw(state, 100) as i64 - 50, draw(state, 360) as i64 - 180)).collect();
-    for (number, (latitude, longitude)) in places.iter().enumerate() {
+    for (number, (latitude, longitude)) in cities.iter().enumerate() {
         let backhaul =
             pick(state, &["", "backhaul = { rate = \"5 Mbps\", queue = QUEUE }\ndelay = \"2 ms\""]);
         write!(
