@@ -117,22 +117,22 @@ def test_a_run_reports_traffic_and_not_its_flows(wired: Path) -> None:
     numbers = metrics.flatten(result.summary)
     assert numbers["traffic.pairs.a->b.completed"] == 4
     assert numbers["traffic.transports.quic.slowdown.p95"] is not None
-    assert result.table("messages").height == 8
-    assert result.table("transport").height == 0, "transfers have no samples"
+    assert result.tables.messages.height == 8
+    assert result.tables.transport.height == 0, "transfers have no samples"
 
 
 def test_the_same_seed_gives_the_same_transfers(wired: Path) -> None:
     def sent(seed: int) -> list[str]:
-        return sorted(leobench.run(wired, seed=seed).table("messages")["flow"].to_list())
+        return sorted(leobench.run(wired, seed=seed).tables.messages["flow"].to_list())
 
     assert sent(1) == sent(1)
 
 
 def test_a_scenario_that_was_written_runs_the_same(wired: Path, tmp_path: Path) -> None:
-    leobench.run(wired, out=tmp_path / "one")
-    leobench.run(tmp_path / "one" / "scenario.json", out=tmp_path / "two")
-    one, two = (json.loads((tmp_path / each / "summary.json").read_text()) for each in ("one", "two"))
-    assert one == two
+    one = leobench.run(wired)
+    written = tmp_path / "written.json"
+    written.write_text(json.dumps(one.scenario))
+    assert leobench.run(written).summary == one.summary
 
 
 def test_mistakes_are_one_line_and_exit_code_2(wired: Path) -> None:
