@@ -22,27 +22,44 @@ const SECONDS: u64 = 10;
 /// Virtual seconds of a run in which instructions are counted, which takes fifty times as long.
 const COUNTED_SECONDS: u64 = 2;
 
+/// Bytes of a message of a paced flow: one packet.
+const MESSAGE: u64 = 1_200;
+/// Rate of all paced flows together in bits per second, half of the bottleneck's: no queue grows.
+const PACED_BPS: u64 = RATE_BPS / 2;
+
 /// How much there is of everything.
 #[derive(Clone, Copy)]
 struct Load {
-    /// TCP flows that send as much as they can over the bottleneck.
+    /// Transport of all flows, as a scenario names it.
+    transport: &'static str,
+    /// Flows over the bottleneck.
     flows: usize,
-    /// TCP flows over the same link that send one byte and nothing more.
+    /// Whether they send a message of a packet at regular times, instead of as much as they can.
+    paced: bool,
+    /// Flows over the same link that send one byte and nothing more.
     idle_flows: usize,
     /// Links that carry nothing, each between two nodes of its own.
     idle_links: usize,
 }
 
-const ONE: Load = Load { flows: 1, idle_flows: 0, idle_links: 0 };
+const TCP: &str = r#"{ kind = "tcp", receive_buffer = "unlimited", send_buffer = "unlimited" }"#;
+const QUIC: &str = r#"{ kind = "quic" }"#;
+const ONE: Load = Load { transport: TCP, flows: 1, paced: false, idle_flows: 0, idle_links: 0 };
 const TEN: Load = Load { flows: 10, ..ONE };
+const PACED: Load = Load { flows: 10, paced: true, ..ONE };
+const SPARSE: Load = Load { flows: 1_000, ..PACED };
 
 /// The loads: name, load, and the name of the one to compare with.
-const LOADS: [(&str, Load, &str); 5] = [
+const LOADS: [(&str, Load, &str); 9] = [
     ("1 flow", ONE, ""),
     ("10 flows", TEN, "1 flow"),
     ("1,000 flows", Load { flows: 1_000, ..ONE }, "10 flows"),
     ("10 flows, 1,000 idle", Load { idle_flows: 1_000, ..TEN }, "10 flows"),
     ("10 flows, 1,000 idle links", Load { idle_links: 1_000, ..TEN }, "10 flows"),
+    ("10 paced TCP flows", PACED, ""),
+    ("1,000 sparse TCP flows", SPARSE, "10 paced TCP flows"),
+    ("10 paced QUIC flows", Load { transport: QUIC, ..PACED }, ""),
+    ("1,000 sparse QUIC flows", Load { transport: QUIC, ..SPARSE }, "10 paced QUIC flows"),
 ];
 
 /// Wall time of a run's packets in nanoseconds, and how many there were.
@@ -65,8 +82,10 @@ pub(crate) fn compare() {
          virtual"
     );
     println!(
-        "seconds, neither messages nor series recorded: ns per packet, data and acknowledgements, fastest of {ROUNDS} rounds."
+        "seconds, neither messages nor series recorded: ns per packet, data and acknowledgements, fastest of {ROUNDS} rounds. Paced and \
+         sparse"
     );
+    println!("flows send {MESSAGE} B at regular times, {} Mbit/s together.", PACED_BPS / 1_000_000);
     println!("{:28} {:>10} {:>8} {:>8}", "", "packets", "ns", "ratio");
     let mut best: [Option<Cost>; LOADS.len()] = [None; LOADS.len()];
     for _ in 0..ROUNDS {
@@ -180,17 +199,35 @@ fn scenario(load: Load, seconds: u64) -> String {
             "[links.idle{link}]\nbetween = {ends}\nrate = \"1 Gbps\"\ndelay = \"1 ms\""
         );
     }
+    let transport = load.transport;
     for flow in 0..load.flows + load.idle_flows {
-        let size = if flow < load.flows { "1000 GB" } else { "1 B" };
+        let source = source(load, flow);
         let _ = writeln!(
             text,
             r#"
             [flows.flow{flow}]
-            transport = {{ kind = "tcp", receive_buffer = "unlimited", send_buffer = "unlimited" }}
+            transport = {transport}
             from = "client"
             to = "server"
-            source = {{ kind = "bulk", size = "{size}" }}"#
+            source = {source}"#
         );
     }
     text
+}
+
+/// The source of a flow.
+fn source(load: Load, flow: usize) -> String {
+    if flow >= load.flows {
+        return r#"{ kind = "bulk", size = "1 B" }"#.to_owned();
+    }
+    if !load.paced {
+        return r#"{ kind = "bulk", size = "1000 GB" }"#.to_owned();
+    }
+    // The flows take turns, so that a flow's packets are as far apart as can be.
+    let rate = PACED_BPS / load.flows as u64;
+    let turn = MESSAGE * 8 * 1_000_000_000 / PACED_BPS;
+    let offset = flow as u64 * turn;
+    format!(
+        r#"{{ kind = "cbr", rate = "{rate} bps", size = "{MESSAGE} B", offset = "{offset} ns" }}"#
+    )
 }
