@@ -223,7 +223,7 @@ def test_the_parts_of_a_link_budget_are_listed(capsys: Capture) -> None:
 def test_the_schema_is_printed(capsys: Capture) -> None:
     assert cli.main(["schema"]) == 0
     schema = json.loads(capsys.readouterr().out)
-    assert set(schema["required"]) == {"name", "nodes", "links"}
+    assert set(schema["required"]) == {"name"}
     assert "flows" in schema["properties"]
 
 
