@@ -28,7 +28,7 @@ use transit::TransitLinks;
 
 use crate::record::chain_name;
 use crate::scenario::Scenario;
-use crate::topology::{AccessLink, AccessState, TransitUpdate};
+use crate::topology::{AccessLink, AccessState, LaserLoad, TransitUpdate};
 
 /// The links of a scenario through its constellation, over its terminals and gateways.
 pub struct SatelliteLinks {
@@ -262,6 +262,18 @@ impl SatelliteLinks {
         match &mut self.kind {
             Kind::Transit(satellites) => Some(satellites.take_update()),
             Kind::Orbits(_) | Kind::Chain(_) | Kind::Forwarded(_) => None,
+        }
+    }
+
+    /// Whether routes depend on what lasers carry.
+    pub fn wants_loads(&self) -> bool {
+        matches!(&self.kind, Kind::Transit(satellites) if satellites.wants_loads())
+    }
+
+    /// Tells what each laser, by direction, has carried since the last time.
+    pub fn observe(&mut self, now: SimTime, loads: &[LaserLoad]) {
+        if let Kind::Transit(satellites) = &mut self.kind {
+            satellites.observe(now, loads);
         }
     }
 

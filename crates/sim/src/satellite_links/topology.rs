@@ -8,7 +8,7 @@ use leobench_link::{Channel, ChannelState, Service};
 
 use super::{LinkState, SatelliteLinks, ServingChange};
 use crate::topology::{
-    Access, AccessLink, AccessState, Change, HandoverStage, LeftPackets, Stage, Topology,
+    Access, AccessLink, AccessState, Change, HandoverStage, LaserLoad, LeftPackets, Stage, Topology,
 };
 
 /// Label of a link without a serving satellite.
@@ -233,6 +233,14 @@ impl Topology for ConstellationTopology {
             return Some(SimTime::ZERO);
         }
         Some(self.next_move().min(self.satellites.next()))
+    }
+
+    fn wants_loads(&self) -> bool {
+        self.satellites.wants_loads()
+    }
+
+    fn observe(&mut self, now: SimTime, loads: &[LaserLoad]) {
+        self.satellites.observe(now, loads);
     }
 
     fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>) {

@@ -2,13 +2,14 @@
 
 use leobench_base::{DirectionId, SimDuration, SimTime};
 use leobench_orbit::frame::light_delay;
+use leobench_orbit::isl::Load;
 use leobench_orbit::{
     Assignment, DestinationId, Ephemeris, Exit, GatewayId, Handover, Isl, LaserId, Observer,
     Outgoing, Router, SatelliteGrid, SatelliteId, Sighting, Site, TerminalId,
 };
 
 use super::{LinkState, ServingChange, WayState, nadir};
-use crate::topology::{Leg, NextHop, TransitUpdate};
+use crate::topology::{LaserLoad, Leg, NextHop, TransitUpdate};
 
 /// A station that uses all satellites in its sky at once.
 pub(super) struct Place {
@@ -51,6 +52,9 @@ pub(super) struct TransitLinks {
     paths: Vec<Route>,
     every: SimDuration,
     next: SimTime,
+    /// Whether the router wants to know what lasers carry, and until when it has been told.
+    wants_loads: bool,
+    observed: SimTime,
     /// By destination and satellite, as the network knows it.
     next_hops: Vec<Vec<NextHop>>,
     exits: Vec<Exit>,
@@ -65,7 +69,7 @@ impl TransitLinks {
         (terminals, backhauls): (usize, Vec<SimDuration>),
         router: Router,
         (ends, paths): (Vec<LinkEnd>, Vec<Route>),
-        every: SimDuration,
+        (every, wants_loads): (SimDuration, bool),
     ) -> Self {
         let satellites = assignment.ephemeris().len();
         let next_hops = vec![vec![NextHop::Nowhere; satellites]; ends.len()];
@@ -80,6 +84,8 @@ impl TransitLinks {
             paths,
             every,
             next: SimTime::ZERO,
+            wants_loads,
+            observed: SimTime::ZERO,
             next_hops,
             exits: Vec::new(),
             update,
@@ -116,6 +122,26 @@ impl TransitLinks {
     pub(super) fn take_update(&mut self) -> TransitUpdate {
         let next_hops = std::mem::take(&mut self.update.next_hops);
         TransitUpdate { next_hops, ..self.update.clone() }
+    }
+
+    /// Whether routes depend on what lasers carry.
+    pub(super) const fn wants_loads(&self) -> bool {
+        self.wants_loads
+    }
+
+    /// Tells what each laser, by direction, has carried since the last time.
+    pub(super) fn observe(&mut self, now: SimTime, loads: &[LaserLoad]) {
+        let elapsed = now.saturating_since(self.observed);
+        self.observed = now;
+        if elapsed.is_zero() {
+            return;
+        }
+        let load = |load: &LaserLoad| Load {
+            utilisation: (load.busy.as_secs_f64() / elapsed.as_secs_f64()).min(1.0),
+            queueing: SimDuration::from_nanos(load.waited.as_nanos() / load.packets.max(1)),
+        };
+        let loads: Vec<_> = loads.iter().map(load).collect();
+        self.router.observe(elapsed, &loads);
     }
 
     /// Whether the terminal of a link sees any satellite now.

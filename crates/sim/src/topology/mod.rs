@@ -14,7 +14,7 @@ pub use access::{AccessConfig, AccessLink, AccessState, Division, Offer};
 pub use forecast::ForecastConfig;
 pub use foreseen::Foreseen;
 pub use handover::{Handover, HandoverConfig, Transition, Trigger};
-pub use transit::{Leg, NextHop, TransitUpdate};
+pub use transit::{LaserLoad, Leg, NextHop, TransitUpdate};
 
 /// Something that changes the network's links in the course of a run: a timetable of handovers, a random process, a
 /// constellation.
@@ -25,6 +25,16 @@ pub trait Topology: Send {
     /// Appends what changes next, if that is at or before `now`. Several changes of one instant may take several calls, so that
     /// the caller can bound them.
     fn advance(&mut self, now: SimTime, changes: &mut Vec<Change>);
+
+    /// Whether its changes depend on what lasers carry.
+    fn wants_loads(&self) -> bool {
+        false
+    }
+
+    /// Tells what each laser, by direction, has carried since the last time. Comes before [`advance`](Self::advance).
+    fn observe(&mut self, now: SimTime, loads: &[LaserLoad]) {
+        let _ = (now, loads);
+    }
 
     /// A link was interrupted by its channel, or restored, perhaps by the state that it begins with; whether the next change may be
     /// another one now.

@@ -25,6 +25,17 @@ pub enum NextHop {
     Down,
 }
 
+/// The traffic of a laser in one direction since the last time that it was told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaserLoad {
+    /// Time in transmissions that ended.
+    pub busy: SimDuration,
+    /// Waits of the packets whose transmissions began, all together.
+    pub waited: SimDuration,
+    /// Number of these packets.
+    pub packets: u64,
+}
+
 /// State of the network in orbit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransitUpdate {

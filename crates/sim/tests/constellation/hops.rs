@@ -442,3 +442,61 @@ fn scenarios_that_cannot_be_carried_out_are_refused() {
     assert!(free.contains("links.pair-0.constellation"), "{free}");
     assert!(free.contains("hop by hop"), "{free}");
 }
+
+/// Four flows of 4 Mbit/s go the same way, over lasers of 10 Mbit/s. Over the shortest ways, 6 of 16 Mbit/s do not fit; ways that avoid lasers
+/// with much traffic leave room for all of them, after some seconds.
+#[test]
+fn routes_that_know_the_load_spread_it() {
+    let lost = |routing: &str| {
+        let lasers = format!(
+            r#"rate = "10 Mbps", queue = {{ kind = "fifo", limit = "50 packets" }}, every = "1 s", routing = "{routing}""#
+        );
+        let mut text = format!(
+            r#"
+            name = "load"
+            duration = "60 s"
+            warm_up = "30 s"
+            record.messages = false
+            [constellation]
+            satellites.walker.k1 = {{ altitude = "630 km", inclination = "51.9 deg", planes = 34, per_plane = 34 }}
+            start = "2026-01-01T00:00:00Z"
+            policy = "shortest"
+            lowest_elevation = "30 deg"
+            isl = {{ {lasers} }}
+            "#
+        );
+        for number in 0..4 {
+            write!(
+                text,
+                r#"
+                [nodes.home-{number}]
+                [nodes.away-{number}]
+                [constellation.terminals.home-{number}]
+                latitude = "48.9 deg"
+                longitude = "2.4 deg"
+                [constellation.gateways.away-{number}]
+                latitude = "40.7 deg"
+                longitude = "-74 deg"
+                [links.way-{number}]
+                between = ["home-{number}", "away-{number}"]
+                constellation = {{ terminal = "home-{number}", gateways = ["away-{number}"] }}
+                rate = "100 Mbps"
+                queue = {{ kind = "fifo", limit = "100 packets" }}
+                [flows.way-{number}]
+                transport = "udp"
+                from = "home-{number}"
+                to = "away-{number}"
+                source = {{ kind = "cbr", size = "972 B", rate = "4 Mbps" }}
+                "#
+            )
+            .unwrap();
+        }
+        let summary = run(&scenario(&text), 1).summary;
+        let sent: u64 = summary.flows.iter().map(|flow| flow.sent_packets).sum();
+        let lost: u64 = summary.flows.iter().map(|flow| flow.dropped_packets.of("queue")).sum();
+        lost as f64 / sent as f64
+    };
+    let (shortest, aware) = (lost("shortest"), lost("load_aware"));
+    assert!((0.35..0.42).contains(&shortest), "{shortest}");
+    assert!(aware < 0.05, "{aware}");
+}

@@ -23,12 +23,12 @@ leobench_base::spec! {
         pub utilisation: SimDuration = SimDuration::from_millis(10),
         /// Price per time that packets wait for the laser.
         pub queueing: f64 [Range::from(0.0)] = 0.0,
-        /// Time constant over which loads are smoothed.
-        pub smoothing: SimDuration = SimDuration::from_secs(5),
+        /// Time constant over which loads are smoothed; much shorter than a round of turns, so that each turn sees the last ones.
+        pub smoothing: SimDuration = SimDuration::from_secs(1),
         /// The part of the cost of the present way by which another one has to be cheaper.
         pub share: f64 [Range::from(0.0).below(1.0)] = 0.1,
         /// Searches from one turn of a destination to its next; interrupted ways are repaired at each search.
-        pub turns: Whole<1, 100> = Whole::nearest(4),
+        pub turns: Whole<1, 100> = Whole::nearest(8),
     }
 }
 

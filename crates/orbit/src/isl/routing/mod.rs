@@ -105,10 +105,10 @@ leobench_base::kinds! {
     pub enum RoutingSpec as dyn RoutingModel {
         Shortest(shortest::ShortestSpec) = "shortest",
         Hysteresis(hysteresis::HysteresisSpec) = "hysteresis",
+        LoadAware(load_aware::LoadAwareSpec) = "load_aware",
     }
     refuses {
         "disjoint" = "is not carried out: packets follow the tables of satellites, not routes of their own",
-        "load_aware" = "is not carried out: routes are computed ahead of the traffic",
     }
 }
 

@@ -459,8 +459,8 @@ fn layouts_and_routes_are_checked() {
     );
     refused(
         r#"routing = "load_aware""#,
-        "constellation.isl.routing = \"load_aware\": is not carried out: routes are computed ahead of the traffic; \
-         allowed: `shortest`, `hysteresis`",
+        "constellation.isl.routing = \"load_aware\": depends on what lasers carry, but they have no rate; allowed: a `rate` of \
+         lasers, or another `routing`",
     );
     refused(
         r#"routing = { kind = "hysteresis", share = 1.5 }"#,

@@ -43,6 +43,11 @@ impl Network {
     fn advance_topology(&mut self, number: usize) -> Result<bool, NetworkError> {
         let mut changes = std::mem::take(&mut self.changes);
         let topology = &mut self.topologies[number];
+        if topology.wants_loads()
+            && let Some(transit) = &mut self.transit
+        {
+            topology.observe(self.now, &transit.take_loads(self.now));
+        }
         let mut calls = 0;
         while topology.next_change().is_some_and(|due| due <= self.now) {
             topology.advance(self.now, &mut changes);

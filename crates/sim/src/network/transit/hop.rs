@@ -7,6 +7,7 @@ use leobench_link::{Backlog, Causes, DropTail, SharedCounters, SharedTransmitter
 
 use super::{HopKey, HopParts, HopRate, HopTotals, HopTransmitter};
 use crate::record::HopRow;
+use crate::topology::LaserLoad;
 
 leobench_base::indices! {
     /// A hop of the network in orbit.
@@ -125,6 +126,14 @@ impl Hop {
                 Some((one.counters(), backlog))
             }
         }
+    }
+
+    /// Traffic so far, if there is a queue.
+    pub(super) fn load(&mut self, now: SimTime) -> Option<LaserLoad> {
+        let (counters, _) = self.state(now)?;
+        let (waited, _) = counters.wait;
+        let waited = SimDuration::from_nanos(u64::try_from(waited).unwrap_or(u64::MAX));
+        Some(LaserLoad { busy: counters.busy, waited, packets: counters.started })
     }
 
     /// The totals, if anything has been sent or dropped.

@@ -22,7 +22,7 @@ use typed_index_collections::{TiSlice, TiVec};
 
 use super::schedule::WakeHeap;
 use crate::record::HopRow;
-use crate::topology::Leg;
+use crate::topology::{LaserLoad, Leg};
 use entry::TableEntry;
 use hop::{Hop, HopId, Laser};
 pub use plan::{
@@ -71,7 +71,8 @@ pub(in crate::network) struct Transit {
     rides: Vec<Ride>,
     output: SharedOutput,
     totals: TransitTotals,
-    since: SimTime,
+    /// By laser and direction, its totals when loads were last asked for.
+    told_loads: Vec<LaserLoad>,
 }
 
 /// The direction of the link of a packet on its way.
@@ -127,7 +128,7 @@ impl Transit {
             rides: Vec::new(),
             output: SharedOutput::default(),
             totals: TransitTotals::default(),
-            since: SimTime::ZERO,
+            told_loads: Vec::new(),
         }
     }
 
@@ -150,9 +151,27 @@ impl Transit {
         Ok(())
     }
 
+    /// The traffic of each laser, by direction, since the last call.
+    pub(in crate::network) fn take_loads(&mut self, now: SimTime) -> Vec<LaserLoad> {
+        self.told_loads.resize(self.laser_hops.len(), LaserLoad::default());
+        let hops = self.laser_hops.iter().zip(&mut self.told_loads);
+        let load = |(hop, told): (&Option<HopId>, &mut LaserLoad)| {
+            let Some(load) = hop.and_then(|hop| self.hops[hop].load(now)) else {
+                return LaserLoad::default();
+            };
+            let before = std::mem::replace(told, load);
+            LaserLoad {
+                busy: load.busy.saturating_sub(before.busy),
+                waited: load.waited.saturating_sub(before.waited),
+                packets: load.packets.saturating_sub(before.packets),
+            }
+        };
+        hops.map(load).collect()
+    }
+
     /// Counts anew from `now` on, as at the end of a warm-up.
     pub(in crate::network) fn restart(&mut self, now: SimTime) {
-        self.since = now;
+        self.told_loads.clear();
         self.totals = TransitTotals::default();
         for hop in &mut self.hops {
             hop.restart(now, &self.plan.causes);

@@ -52,9 +52,16 @@ pub(super) fn build(
         }
         None => (Router::new(ephemeris.len(), Vec::new(), Limits::default(), ends.len()), SEARCH),
     };
+    let wants_loads = spec.isl.as_ref().is_some_and(|isl| isl.routing.model().needs_loads());
+    if wants_loads && !scenario.spec.foresight().is_zero() {
+        let allowed =
+            "another `routing`, or no `forecast`: nobody knows ahead what lasers will carry";
+        return Err(at(Fault::new("isl.routing", "is given together with forecasts", allowed)));
+    }
     let assignment = Assignment::new(ephemeris, terminals);
-    let count = stations.terminals.len();
-    Ok(TransitLinks::new(assignment, places, (count, backhauls), router, (ends, paths), every))
+    let stations = (stations.terminals.len(), backhauls);
+    let routes = (every, wants_loads);
+    Ok(TransitLinks::new(assignment, places, stations, router, (ends, paths), routes))
 }
 
 /// Refuses what a link cannot have whose packets go from hop to hop.

@@ -194,6 +194,16 @@ impl ConstellationSpec {
         if self.has_hops() {
             self.check_hops()?;
         }
+        if let Some(isl) = self.isl.as_ref().filter(|isl| isl.rate.is_none())
+            && isl.routing.model().needs_loads()
+        {
+            let problem = "depends on what lasers carry, but they have no rate";
+            return Err(Fault::new(
+                "isl.routing",
+                problem,
+                "a `rate` of lasers, or another `routing`",
+            ));
+        }
         if self.old_packets == LeftPackets::Forward && self.satellite.is_none() && !self.has_hops()
         {
             let allowed = "`drain`, `deliver` or `drop`, because the link keeps its queue; or satellites with queues (`satellite`, `ground`, `isl.rate`)";
