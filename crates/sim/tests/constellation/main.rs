@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod beams;
 mod fitted;
 mod geometry;
 mod hops;
