@@ -20,8 +20,8 @@ pub use names::{FlowNames, Names};
 #[cfg(feature = "parquet")]
 pub use parquet_sinks::{FileSink, MemorySink};
 pub use recorder::{
-    ChannelRow, DropRow, HopRow, Location, LossRow, MessageRow, PacketEvent, PacketRow, RecordSettings,
-    Recorder,
+    ChannelRow, DropRow, HopRow, Location, LossRow, MessageRow, PacketEvent, PacketRow,
+    RecordSettings, Recorder,
 };
 pub use rows::Batch;
 pub use sink::{Nowhere, SinkError, Stored, StoredTable, TableSink};

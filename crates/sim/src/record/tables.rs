@@ -251,7 +251,10 @@ const HOPS: &[Column] = &[
     Column::integer("backlog_bytes", "IP bytes waiting, the packet on the wire not counted"),
     Column::integer("backlog_packets", "packets waiting, the packet on the wire not counted"),
     Column::integer("sent_bytes", "bytes sent since the last sample, with the framing of links"),
-    Column::integer("busy_ns", "time in transmissions that ended since the last sample, nanoseconds"),
+    Column::integer(
+        "busy_ns",
+        "time in transmissions that ended since the last sample, nanoseconds",
+    ),
     Column::integer("dropped_packets", "packets that the queue dropped since the last sample"),
 ];
 
