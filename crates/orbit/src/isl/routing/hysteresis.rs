@@ -2,7 +2,7 @@
 //!
 //! Shortest ways over moving satellites change often, many of them by microseconds. Each change may reorder packets, and in a
 //! real network has to be made known. Here a satellite keeps its way to a destination until one is shorter by more than a share
-//! of its delay and by more than a time. Ways of one destination still form a tree ([`tree`](super::super::tree)), so that
+//! of its delay and by more than a time. Ways of one destination still form a tree, so that
 //! satellites forward packets without loops, although each of them decides by its own way.
 
 use leobench_base::SimDuration;

@@ -60,8 +60,8 @@ pub(super) fn build(
     }
     let assignment = Assignment::new(ephemeris, terminals);
     let stations = (stations.terminals.len(), backhauls);
-    let routes = (every, wants_loads);
-    Ok(TransitLinks::new(assignment, places, stations, router, (ends, paths), routes))
+    let searches = (every, wants_loads);
+    Ok(TransitLinks::new(assignment, places, stations, router, (ends, paths), searches))
 }
 
 /// Refuses what a link cannot have whose packets go from hop to hop.
