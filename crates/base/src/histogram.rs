@@ -4,8 +4,8 @@
 const SUB_BUCKETS: u64 = 512;
 const SUB_BITS: u32 = SUB_BUCKETS.trailing_zeros();
 
-/// Values up to which a histogram keeps each one. The 99th percentile of so many has ten values above it. They take 8 kB, as much
-/// as two octaves of buckets.
+/// Values up to which a histogram keeps each one, and has no buckets. The 99th percentile of so many has ten values above it. They
+/// take 8 kB, as much as two octaves of buckets.
 pub const EXACT: u64 = 1_000;
 
 /// Statistics of values whose histogram is not kept: their mean and largest, and quantiles exact up to [`EXACT`] values, otherwise within 0.1 %.
@@ -26,23 +26,34 @@ pub struct Digest {
 /// A log-linear histogram of `u64` values: mean and extremes exact, and quantiles exact up to [`EXACT`] values, otherwise within
 /// 0.1 %.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct LogHistogram {
+    /// All values in the order of their arrival, as long as there are at most [`EXACT`]; empty beyond that.
+    values: Vec<u64>,
+    count: u64,
+    sum: u128,
+    max: u64,
+    /// The buckets of more values.
+    buckets: Buckets,
+}
+
+/// Counts of values by bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+struct Buckets {
     /// The first bucket that is counted, at the start of an octave: memory follows the spread of the values, not their size.
     first: usize,
     /// From there on.
     counts: Vec<u64>,
-    count: u64,
-    sum: u128,
-    max: u64,
-    /// All values in the order of their arrival, as long as there are at most [`EXACT`]; empty beyond that.
-    values: Vec<u64>,
 }
 
 impl PartialEq for LogHistogram {
     /// Whether both have the same values, in whatever order they came.
     fn eq(&self, other: &Self) -> bool {
-        let sums = |each: &Self| (each.first, each.count, each.sum, each.max);
-        sums(self) == sums(other) && self.counts == other.counts && self.sorted() == other.sorted()
+        let sums = |each: &Self| (each.count, each.sum, each.max);
+        sums(self) == sums(other)
+            && self.buckets == other.buckets
+            && self.sorted() == other.sorted()
     }
 }
 
@@ -60,82 +71,70 @@ impl LogHistogram {
     }
 
     /// Counts one value so many times.
+    #[inline]
     pub fn record_times(&mut self, value: u64, times: u64) {
         if times == 0 {
             return;
         }
-        let bucket = bucket_of(value);
-        if !(self.first..self.first + self.counts.len()).contains(&bucket) {
-            self.reach(bucket, bucket);
-        }
-        self.counts[bucket - self.first] += times;
-        if self.count <= EXACT {
-            self.keep(value, times);
-        }
+        let was_exact = self.is_exact();
         self.count += times;
         self.sum += u128::from(value) * u128::from(times);
         self.max = self.max.max(value);
-    }
-
-    /// Keeps a value that comes so many times to a small sample, if it stays one.
-    fn keep(&mut self, value: u64, times: u64) {
-        if self.count + times > EXACT {
-            self.values = Vec::new();
-        } else {
+        if was_exact && self.count <= EXACT {
             self.values.extend(std::iter::repeat_n(value, times as usize));
+            return;
+        }
+        self.give_up_values();
+        self.buckets.count(value, times);
+    }
+
+    /// Counts the values by bucket from now on.
+    #[inline]
+    fn give_up_values(&mut self) {
+        if !self.values.is_empty() {
+            self.buckets = self.counted();
+            self.values = Vec::new();
         }
     }
 
-    /// Makes room for the buckets from `low` to `high`.
-    #[cold]
-    fn reach(&mut self, low: usize, high: usize) {
-        let low = low - low % SUB_BUCKETS as usize;
-        if self.counts.is_empty() {
-            self.first = low;
-        } else if low < self.first {
-            self.counts.splice(..0, std::iter::repeat_n(0, self.first - low));
-            self.first = low;
+    /// All values by bucket.
+    fn counted(&self) -> Buckets {
+        let mut buckets = self.buckets.clone();
+        for value in &self.values {
+            buckets.count(*value, 1);
         }
-        self.counts.resize(self.counts.len().max(high + 1 - self.first), 0);
+        buckets
     }
 
     /// The values counted since `earlier`, a copy of this histogram taken at that time; its largest value is as exact
     /// as its quantiles.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let first = self.first;
-        let before = |bucket: usize| {
-            let place = bucket.checked_sub(earlier.first);
-            place.and_then(|place| earlier.counts.get(place)).copied().unwrap_or(0)
-        };
-        let counts = (first..).zip(&self.counts).map(|(bucket, count)| count - before(bucket));
-        let counts: Vec<u64> = counts.collect();
-        let last = counts.iter().rposition(|count| *count > 0);
-        let last = last.map_or(0, |place| middle_of(first + place));
-        let values = self.values.get(earlier.values.len()..).unwrap_or_default().to_vec();
-        let last = values.iter().max().copied().unwrap_or(last);
-        let max = if self.max > earlier.max { self.max } else { last };
         let (count, sum) = (self.count - earlier.count, self.sum - earlier.sum);
-        Self { first, counts, count, sum, max, values }
+        let mut values = Vec::new();
+        let mut buckets = Buckets::default();
+        if self.is_exact() {
+            values.extend(&self.values[earlier.values.len()..]);
+        } else {
+            buckets = self.buckets.without(&earlier.counted());
+        }
+        let largest = values.iter().max().copied().or_else(|| buckets.largest()).unwrap_or(0);
+        let max = if self.max > earlier.max { self.max } else { largest };
+        Self { values, count, sum, max, buckets }
     }
 
     /// Counts all values of another histogram too.
     pub fn add(&mut self, other: &Self) {
-        if !other.counts.is_empty() {
-            self.reach(other.first, other.first + other.counts.len() - 1);
-            let counts = &mut self.counts[other.first - self.first..];
-            for (count, more) in counts.iter_mut().zip(&other.counts) {
-                *count += more;
-            }
-        }
-        if self.is_exact() && other.is_exact() && self.count + other.count <= EXACT {
-            self.values.extend(&other.values);
-        } else {
-            self.values = Vec::new();
-        }
+        let stays_exact = self.is_exact() && other.is_exact();
         self.count += other.count;
         self.sum += other.sum;
         self.max = self.max.max(other.max);
+        if stays_exact && self.count <= EXACT {
+            self.values.extend(&other.values);
+        } else {
+            self.give_up_values();
+            self.buckets.add(&other.counted());
+        }
     }
 
     /// The number of values counted.
@@ -167,7 +166,7 @@ impl LogHistogram {
             return self.sorted().get(rank as usize - 1).copied();
         }
         let mut seen = 0;
-        for (bucket, count) in (self.first..).zip(&self.counts) {
+        for (bucket, count) in (self.buckets.first..).zip(&self.buckets.counts) {
             seen += count;
             if seen >= rank {
                 return Some(middle_of(bucket).min(self.max));
@@ -177,8 +176,60 @@ impl LogHistogram {
     }
 }
 
+impl Buckets {
+    #[inline]
+    fn count(&mut self, value: u64, times: u64) {
+        let bucket = bucket_of(value);
+        if !(self.first..self.first + self.counts.len()).contains(&bucket) {
+            self.reach(bucket, bucket);
+        }
+        self.counts[bucket - self.first] += times;
+    }
+
+    /// Makes room for the buckets from `low` to `high`.
+    #[cold]
+    fn reach(&mut self, low: usize, high: usize) {
+        let low = low - low % SUB_BUCKETS as usize;
+        if self.counts.is_empty() {
+            self.first = low;
+        } else if low < self.first {
+            self.counts.splice(..0, std::iter::repeat_n(0, self.first - low));
+            self.first = low;
+        }
+        self.counts.resize(self.counts.len().max(high + 1 - self.first), 0);
+    }
+
+    fn add(&mut self, other: &Self) {
+        if other.counts.is_empty() {
+            return;
+        }
+        self.reach(other.first, other.first + other.counts.len() - 1);
+        let counts = &mut self.counts[other.first - self.first..];
+        for (count, more) in counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+    }
+
+    /// These counts less those of an earlier time.
+    fn without(&self, earlier: &Self) -> Self {
+        let before = |bucket: usize| {
+            let place = bucket.checked_sub(earlier.first);
+            place.and_then(|place| earlier.counts.get(place)).copied().unwrap_or(0)
+        };
+        let counts = (self.first..).zip(&self.counts).map(|(bucket, count)| count - before(bucket));
+        Self { first: self.first, counts: counts.collect() }
+    }
+
+    /// The largest value, as the middle of its bucket.
+    fn largest(&self) -> Option<u64> {
+        let last = self.counts.iter().rposition(|count| *count > 0)?;
+        Some(middle_of(self.first + last))
+    }
+}
+
 impl LogHistogram {
     /// Whether every value is kept.
+    #[inline]
     fn is_exact(&self) -> bool {
         self.values.len() as u64 == self.count
     }
@@ -270,7 +321,10 @@ mod tests {
 
     #[test]
     fn memory_follows_the_spread_of_the_values() {
-        let octaves = |values: &[u64]| of(values.iter().copied()).counts.len() as u64 / SUB_BUCKETS;
+        let octaves = |values: &[u64]| {
+            let repeated = values.iter().flat_map(|value| [*value; EXACT as usize + 1]);
+            of(repeated).buckets.counts.len() as u64 / SUB_BUCKETS
+        };
         assert_eq!(octaves(&[40_000_000]), 0, "less than one");
         assert_eq!(octaves(&[100_000_000, 40_000_000, 60_000_000]), 1);
         let orders = [[40_000_000, 3, 60_000_000_000], [60_000_000_000, 40_000_000, 3]];

@@ -33,7 +33,8 @@ pub struct FlowLedger {
     /// Messages that take memory: those, and others of a stream behind them.
     kept: u64,
     deliveries: Option<Deliveries>,
-    statistics: Statistics,
+    /// Over all streams; none of a flow with one stream, whose own they are.
+    total: Option<Box<Statistics>>,
     /// Most flows have one.
     streams: SmallVec<[StreamLedger; 1]>,
     /// Whether a message has no end.
@@ -78,7 +79,7 @@ impl FlowLedger {
             streams: (0..streams).map(|_| StreamLedger::new(statistics.clone())).collect(),
             open: 0,
             kept: 0,
-            statistics,
+            total: (streams != 1).then(|| Box::new(statistics)),
             deliveries: None,
             endless: false,
         }
@@ -114,7 +115,9 @@ impl FlowLedger {
         assert!(!message.size.is_zero(), "a message has at least one byte");
         self.open += 1;
         self.kept += 1;
-        self.statistics.created(message.created);
+        if let Some(total) = &mut self.total {
+            total.created(message.created);
+        }
         self.streams[stream].created(message)
     }
 
@@ -131,7 +134,9 @@ impl FlowLedger {
                     return None;
                 }
                 let arrived = stream.advance(now, offset);
-                self.statistics.arrived(now, arrived);
+                if let Some(total) = &mut self.total {
+                    total.arrived(now, arrived);
+                }
                 Some(arrived)
             }
             Report::Datagram { .. } => None,
@@ -162,14 +167,16 @@ impl FlowLedger {
             }
         };
         self.kept -= (kept - self.streams[stream].open.len()) as u64;
-        self.statistics.arrived(now, arrived);
+        if let Some(total) = &mut self.total {
+            total.arrived(now, arrived);
+            for row in &finished[known..] {
+                total.delivered(now, row.created);
+            }
+        }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.add(now, Bytes::new(arrived));
         }
         self.open -= (finished.len() - known) as u64;
-        for row in &finished[known..] {
-            self.statistics.delivered(now, row.created);
-        }
         arrived
     }
 
@@ -185,7 +192,9 @@ impl FlowLedger {
         let ledger = &mut self.streams[stream];
         if let Some(index) = ledger.index_of(message) {
             let created = ledger.open[index].created;
-            self.statistics.lost(now, created);
+            if let Some(total) = &mut self.total {
+                total.lost(now, created);
+            }
             ledger.statistics.lost(now, created);
             let kept = ledger.open.len();
             ledger.close(index, stream, None, finished);
@@ -227,9 +236,9 @@ impl FlowLedger {
             .flat_map(|(stream, ledger)| std::iter::from_fn(move || ledger.pop(stream)).flatten())
     }
 
-    /// The flow's statistics, over all its streams.
+    /// The flow's statistics, over all its streams; deadlines are those of streams.
     pub fn statistics(&self) -> &Statistics {
-        &self.statistics
+        self.total.as_deref().unwrap_or_else(|| &self.streams[0].statistics)
     }
 
     /// Returns the bytes delivered in every step of time, if they are recorded.

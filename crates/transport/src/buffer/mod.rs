@@ -6,6 +6,7 @@ mod set;
 use std::collections::VecDeque;
 
 use leobench_base::{Bytes, SimDuration, SimTime};
+use smallvec::SmallVec;
 
 pub use set::StreamSet;
 
@@ -152,7 +153,8 @@ impl StreamBuffer {
 /// The send buffers of all streams of a flow.
 #[derive(Clone, Debug)]
 pub struct SendBuffer {
-    streams: Vec<StreamBuffer>,
+    /// Most flows have one.
+    streams: SmallVec<[StreamBuffer; 1]>,
     /// Those that have bytes waiting and are not held.
     occupied: StreamSet,
     /// Those that flow control holds.

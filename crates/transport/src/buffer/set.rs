@@ -1,18 +1,21 @@
 //! A set of streams, walked in the order of their numbers.
 
+use smallvec::{SmallVec, smallvec};
+
 /// Streams of a flow, a bit each.
 #[derive(Clone, Debug)]
 pub struct StreamSet {
-    words: Vec<u64>,
+    /// A flow of up to 64 streams has them in place.
+    words: SmallVec<[u64; 1]>,
     /// By word, a bit: whether it has any.
-    filled: Vec<u64>,
+    filled: SmallVec<[u64; 1]>,
 }
 
 impl StreamSet {
     /// None of `streams` streams.
     pub fn new(streams: usize) -> Self {
         let words = streams.div_ceil(64);
-        Self { words: vec![0; words], filled: vec![0; words.div_ceil(64)] }
+        Self { words: smallvec![0; words], filled: smallvec![0; words.div_ceil(64)] }
     }
 
     /// Puts a stream in, or takes it out.
