@@ -1,13 +1,13 @@
 //! The transfers of traffic between places, in the form that their summary is made from.
 
-use leobench_base::{FlowId, LinkId, SimTime};
+use leobench_base::{BitRate, FlowId, LinkId, SimTime};
 use rustc_hash::FxHashMap;
 
 use super::results::controller;
 use crate::network::Ended;
-use crate::satellite_links::SatelliteLinks;
+use crate::satellite_links::{SatelliteLinks, WayState};
 use crate::scenario::traffic::TrafficPlan;
-use crate::scenario::{Scenario, Traffic};
+use crate::scenario::{ConstellationSpec, Scenario, Traffic};
 use crate::summary::{
     RunSummaryInput, TrafficInput, TrafficSummary, TransferInput, TransportInput,
 };
@@ -26,13 +26,15 @@ pub(super) fn summary(
         transport: transport.kind(),
         congestion: controller(transport),
     });
-    let hops = hops(scenario, plan, seed);
+    let ways = ways(scenario, plan, seed);
     let transfers = plan.transfers.iter().enumerate().map(|(number, transfer)| {
         let flow = FlowId::from(first_flow + number);
+        let way = ways.as_ref().and_then(|ways| ways[number]);
         TransferInput {
             pair: transfer.pair,
             transport: transfer.transport,
-            hops: hops.as_ref().and_then(|hops| hops[number]),
+            hops: way.map(|way| way.hops),
+            slowest_hop: way.and_then(|way| way.slowest_hop),
             size: transfer.size,
             statistics: ended.observed.ledgers[flow].statistics(),
             offer: ended.observed.first_offers[flow],
@@ -48,9 +50,33 @@ pub(super) fn summary(
     Some(TrafficSummary::new(&input))
 }
 
-/// By transfer, the number of links between satellites on the way of its pair at its start, if there is one; `None` if no
-/// satellites have links. Follows the satellites once more, without packets.
-fn hops(scenario: &Scenario, plan: &TrafficPlan, seed: u64) -> Option<Vec<Option<usize>>> {
+/// The way of a transfer at its start.
+#[derive(Clone, Copy)]
+struct FirstWay {
+    /// Links between satellites.
+    hops: usize,
+    /// The lowest rate of the hops that have one.
+    slowest_hop: Option<BitRate>,
+}
+
+impl FirstWay {
+    fn new(way: &WayState, spec: &ConstellationSpec, satellites: &SatelliteLinks) -> Self {
+        let over_lasers = spec.isl.as_ref().filter(|_| way.hops > 0);
+        let gateway = way.gateway.map(|number| &satellites.stations().gateways[number].name);
+        let gateway =
+            gateway.and_then(|name| spec.gateways.iter().find(|(known, _)| known == name));
+        let rates = [
+            over_lasers.and_then(|isl| isl.rate),
+            spec.ground.as_ref().and_then(|ground| ground.rate),
+            gateway.and_then(|(_, gateway)| Some(gateway.backhaul.as_ref()?.rate)),
+        ];
+        Self { hops: way.hops, slowest_hop: rates.into_iter().flatten().min() }
+    }
+}
+
+/// By transfer, the way of its pair at its start, if there is one; `None` if no satellites have links. Follows the satellites once
+/// more, without packets.
+fn ways(scenario: &Scenario, plan: &TrafficPlan, seed: u64) -> Option<Vec<Option<FirstWay>>> {
     let constellation = scenario.spec.constellation.as_ref()?;
     // Those that the run itself was built from are sound.
     let mut satellites = SatelliteLinks::new(scenario, seed).ok().flatten()?;
@@ -60,7 +86,7 @@ fn hops(scenario: &Scenario, plan: &TrafficPlan, seed: u64) -> Option<Vec<Option
     let links = links(scenario, plan);
     let paths: FxHashMap<LinkId, usize> =
         (0..satellites.len()).map(|path| (satellites.link_id(path), path)).collect();
-    let mut hops = Vec::with_capacity(plan.transfers.len());
+    let mut ways = Vec::with_capacity(plan.transfers.len());
     for transfer in &plan.transfers {
         let start = SimTime::ZERO + transfer.start;
         while satellites.next_move() <= start {
@@ -68,9 +94,9 @@ fn hops(scenario: &Scenario, plan: &TrafficPlan, seed: u64) -> Option<Vec<Option
         }
         let path = links[transfer.pair].and_then(|link| paths.get(&link));
         let way = path.and_then(|path| satellites.state(*path).way.as_ref());
-        hops.push(way.map(|way| way.hops));
+        ways.push(way.map(|way| FirstWay::new(way, constellation, &satellites)));
     }
-    Some(hops)
+    Some(ways)
 }
 
 /// By pair, the link between its places, if there is one.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use leobench_base::{Bytes, LogHistogram, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, LogHistogram, SimDuration, SimTime};
 
 use super::{DelaySummary, jain, ratio};
 use crate::ledger::Statistics;
@@ -127,6 +127,8 @@ pub struct TransferInput<'a> {
     pub statistics: &'a Statistics,
     /// Offer of the network at its start.
     pub(crate) offer: Option<FirstOffer>,
+    /// The lowest rate of the hops in orbit on its way at its start, which its link does not know; none without queues there.
+    pub slowest_hop: Option<BitRate>,
 }
 
 /// A transport of traffic.
@@ -163,7 +165,8 @@ impl TransferInput<'_> {
     /// Its completion time in an empty network.
     fn ideal_s(&self) -> Option<f64> {
         let FirstOffer { base_rtt, bottleneck } = self.offer?;
-        let rate = bottleneck.filter(|rate| !rate.is_zero())?.bps() as f64;
+        let link = bottleneck.filter(|rate| !rate.is_zero())?;
+        let rate = self.slowest_hop.map_or(link, |hop| hop.min(link)).bps() as f64;
         Some(base_rtt.as_secs_f64() + self.size?.bits() as f64 / rate)
     }
 

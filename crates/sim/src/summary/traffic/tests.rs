@@ -35,6 +35,7 @@ fn transfer(ledger: &FlowLedger, pair: usize, transport: usize) -> TransferInput
             base_rtt: SimDuration::from_millis(100),
             bottleneck: Some(BitRate::from_bps(10_000_000)),
         }),
+        slowest_hop: None,
     }
 }
 
@@ -47,6 +48,15 @@ fn summary(transfers: Vec<TransferInput<'_>>) -> TrafficSummary {
         warm_up: WARM_UP,
         end: END,
     })
+}
+
+/// A megabit over a laser of 2.5 Mbit/s takes 400 ms, and the round trip 100 ms: half of the 1,000 ms that it took.
+#[test]
+fn the_ideal_knows_the_rates_of_lasers() {
+    let ledger = ledger(2_000, Some((3_000, SIZE.get())));
+    let slowest_hop = Some(BitRate::from_bps(2_500_000));
+    let of_pair = summary(vec![TransferInput { slowest_hop, ..transfer(&ledger, 0, 0) }]);
+    assert_eq!(of_pair.all.slowdown.p50, Some(2.0));
 }
 
 /// A megabit at 10 Mbit/s takes 100 ms, and the round trip as much, so that 400 ms are twice as long as the ideal.
