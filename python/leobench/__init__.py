@@ -8,7 +8,15 @@ result.tables.messages
 # Nothing is imported here: the program must have set its signals before the first import that takes time.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from leobench._core import Backlog, Forecast, InterfaceForecast, PathView, Stream
+    from leobench._core import (
+        Acknowledgement,
+        Backlog,
+        CongestionEvent,
+        Forecast,
+        InterfaceForecast,
+        PathView,
+        Stream,
+    )
     from leobench.api import (
         check,
         describe,
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
     )
     from leobench.attribution import Explanation
     from leobench.campaign import CampaignResult
+    from leobench.congestion import CongestionController
     from leobench.emulation.outcome import Emulation
     from leobench.errors import InputError, LeobenchError, RunError, ScenarioError, UnknownNameError
     from leobench.papers import Reproduction
@@ -36,8 +45,11 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Acknowledgement",
     "Backlog",
     "CampaignResult",
+    "CongestionController",
+    "CongestionEvent",
     "Emulation",
     "Explanation",
     "FlowSummary",
@@ -77,6 +89,7 @@ __all__ = [
 # The module of each name.
 _MODULES = {
     "CampaignResult": "campaign",
+    "CongestionController": "congestion",
     "Emulation": "emulation.outcome",
     "Explanation": "attribution",
     "PathScheduler": "path_schedulers",
@@ -85,7 +98,17 @@ _MODULES = {
     "StreamScheduler": "schedulers",
     "Tables": "result",
     **dict.fromkeys(
-        ("Backlog", "Forecast", "InterfaceForecast", "PathView", "Stream", "__version__"), "_core"
+        (
+            "Acknowledgement",
+            "Backlog",
+            "CongestionEvent",
+            "Forecast",
+            "InterfaceForecast",
+            "PathView",
+            "Stream",
+            "__version__",
+        ),
+        "_core",
     ),
     **dict.fromkeys(
         ("InputError", "LeobenchError", "RunError", "ScenarioError", "UnknownNameError"), "errors"

@@ -162,6 +162,70 @@ class Backlog:
         """Bytes of new data that flow control lets the connection send (RFC 9000 section 4.1)."""
 
 @final
+class Acknowledgement:
+    """An acknowledgement, as a congestion controller sees it."""
+
+    @property
+    def now(self) -> float:
+        """When it arrived, in seconds of virtual time."""
+    @property
+    def acked(self) -> int:
+        """Bytes that it acknowledges anew."""
+    @property
+    def packets(self) -> list[tuple[int, int, float, bool]]:
+        """Number, bytes and time of sending of each; whether its round trip is in doubt (Karn's rule)."""
+    @property
+    def prior_in_flight(self) -> int:
+        """Bytes in flight before it, without those that it shows to be lost."""
+    @property
+    def in_flight(self) -> int:
+        """Bytes in flight after it."""
+    @property
+    def rtt(self) -> float:
+        """Latest sample of the round-trip time in seconds."""
+    @property
+    def smoothed_rtt(self) -> float:
+        """Smoothed round-trip time in seconds (RFC 9002, section 5.3)."""
+    @property
+    def min_rtt(self) -> float:
+        """Smallest sample of the round-trip time in seconds."""
+    @property
+    def delivery_rate(self) -> int | None:
+        """Bits per second delivered (draft-ietf-ccwg-bbr, section 4.1), if the sample is long enough."""
+    @property
+    def app_limited(self) -> bool:
+        """Whether the application had left a gap, so that `delivery_rate` underestimates the path."""
+    @property
+    def cwnd_limited(self) -> bool:
+        """Whether the window limits the sender. If not, it should not grow (RFC 9002, section 7.8)."""
+    @property
+    def recovering(self) -> bool:
+        """Whether TCP is in recovery (RFC 6675, section 5), in which loss-based windows do not grow."""
+
+@final
+class CongestionEvent:
+    """Packets found lost together, or marked by ECN, as a congestion controller sees them."""
+
+    @property
+    def now(self) -> float:
+        """When it was detected, in seconds of virtual time."""
+    @property
+    def sent(self) -> float:
+        """When the latest of these packets was sent."""
+    @property
+    def lost(self) -> int:
+        """Bytes lost; 0 for marks."""
+    @property
+    def packets(self) -> list[int]:
+        """Numbers of the packets lost."""
+    @property
+    def persistent(self) -> bool:
+        """Whether everything sent over a long time was lost (RFC 9002, section 7.6)."""
+    @property
+    def answered(self) -> bool:
+        """Whether TCP has reduced its window for it already (RFC 6675, section 5)."""
+
+@final
 class Forecast:
     """A forecast for a path of a connection. It may be wrong."""
 

@@ -6,6 +6,7 @@ apart: runs share nothing by way of it, and scenarios in different folders may h
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import importlib
 import inspect
@@ -48,7 +49,24 @@ class Kind(NamedTuple):
 KINDS = {
     "stream scheduler": Kind(method="schedule", told="the number of streams"),
     "path scheduler": Kind(method="choose", told="the names of the links"),
+    "congestion controller": Kind(method="on_ack", told="the bytes of a packet"),
 }
+
+
+# Seconds of real time that a call of the user's code may take.
+LONGEST_CALL_S = 10.0
+
+
+class Overdue(BaseException):
+    """A call of the user's code does not come to an end. It is raised in there by `interrupt`."""
+
+    def __str__(self) -> str:
+        return f"the call went on for {LONGEST_CALL_S:g} s of real time; allowed: less"
+
+
+def interrupt(thread: int) -> None:
+    """Raises `Overdue` in another thread, at the next instruction of Python there."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Overdue))
 
 
 class PluginError(LeobenchError):
@@ -169,10 +187,10 @@ def _named(resolved: Mapping[str, Any]) -> Iterator[str]:
     traffic = resolved.get("traffic", {})
     senders = [*resolved["flows"].values(), *traffic.get("mix", {}).values(), traffic]
     for transport in [each["transport"] for each in senders if "transport" in each]:
-        for place in (transport, transport.get("multipath") or {}):
-            scheduler = place.get("scheduler") or {}
-            if scheduler.get("kind") == "python":
-                yield scheduler["python"]
+        multipath = transport.get("multipath") or {}
+        for place in (transport.get("scheduler"), transport.get("congestion"), multipath.get("scheduler")):
+            if isinstance(place, dict) and place.get("kind") == "python":
+                yield place["python"]
 
 
 # Imports from a scenario's folder change what the whole program imports from.

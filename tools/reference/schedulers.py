@@ -1,4 +1,4 @@
-"""The page of schedulers written in Python, from their base classes and the stub of the core."""
+"""The page of classes in Python that a run calls, from their base classes and the stub of the core."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 INTRODUCTION = (
-    "Methods and inputs of schedulers that are Python classes. "
+    "Methods and inputs of Python classes that a run calls. "
     "[Stream schedulers](../howto/python-schedulers.md) and "
-    "[path schedulers](../howto/python-path-schedulers.md) show how to write one."
+    "[path schedulers](../howto/python-path-schedulers.md) show how to write one; "
+    "`examples/reno.py` is a congestion controller. "
+    "A call that goes on for 10 s of real time ends the run."
 )
 # A name with its description in a section of a docstring, which goes on in lines that are indented further.
 ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 def schedulers_page() -> str:
-    """The page of both kinds of schedulers and of what they are given."""
-    blocks = ["# Schedulers in Python", INTRODUCTION]
+    """The page of schedulers and congestion controllers, and of what they are given."""
+    blocks = ["# Schedulers and controllers in Python", INTRODUCTION]
     blocks += [
         "## Stream schedulers",
         *interface(leobench.StreamScheduler, leobench.StreamScheduler.schedule),
@@ -34,20 +36,26 @@ def schedulers_page() -> str:
     blocks += ["## Path schedulers", *interface(leobench.PathScheduler, leobench.PathScheduler.choose)]
     for name in ("PathView", "Backlog", "Forecast", "InterfaceForecast"):
         blocks += given(name)
+    controller = leobench.CongestionController
+    blocks += ["## Congestion controllers", *interface(controller, controller.on_ack, controller.on_loss)]
+    for name in ("Acknowledgement", "CongestionEvent"):
+        blocks += given(name)
     return joined(blocks)
 
 
-def interface(base: type, method: Callable[..., object]) -> Iterator[str]:
-    """A base class, its attributes, and the method that a scheduler has to have."""
+def interface(base: type, *methods: Callable[..., object]) -> Iterator[str]:
+    """A base class, its attributes, and the methods that a class has to have."""
     text, sections = parts(base)
     yield prose(text)
     yield table([f"attribute of `leobench.{base.__name__}`", "meaning"], entries(sections["Attributes"]))
-    text, sections = parts(method)
-    arguments = entries(sections["Args"])
-    yield f"### {method.__name__}"
-    yield f"`{method.__name__}({', '.join(name.strip('`') for name, _ in arguments)})`: {prose(text)}"
-    yield table(["argument", "meaning"], arguments)
-    yield f"Returns {prose(sections['Returns'])}"
+    for method in methods:
+        text, sections = parts(method)
+        arguments = entries(sections["Args"])
+        yield f"### {method.__name__}"
+        yield f"`{method.__name__}({', '.join(name.strip('`') for name, _ in arguments)})`: {prose(text)}"
+        yield table(["argument", "meaning"], arguments)
+        if "Returns" in sections:
+            yield f"Returns {prose(sections['Returns'])}"
 
 
 def parts(documented: object) -> tuple[str, dict[str, str]]:

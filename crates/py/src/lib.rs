@@ -1,8 +1,9 @@
-//! The module `leobench._core`: scenarios and runs for Python, and schedulers from it. Everything here is conversion;
+//! The module `leobench._core`: scenarios and runs for Python, and schedulers and congestion controllers from it. Everything here is conversion;
 //! what a run does is in `leobench_sim`, and what becomes of its tables is in the Python package.
 
 mod answers;
 mod build;
+mod congestion;
 mod drive;
 #[cfg(all(feature = "real-time", target_os = "linux"))]
 mod emulate;
@@ -18,6 +19,7 @@ mod quic;
 mod raised;
 mod scenario;
 mod scheduler;
+mod watch;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -42,6 +44,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheduler::Stream>()?;
     module.add_class::<path_scheduler::PathView>()?;
     module.add_class::<path_scheduler::Backlog>()?;
+    module.add_class::<congestion::Acknowledgement>()?;
+    module.add_class::<congestion::CongestionEvent>()?;
     module.add_class::<forecast::Forecast>()?;
     module.add_class::<forecast::InterfaceForecast>()?;
     module.add_class::<hypatia::HypatiaNetwork>()?;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use leobench_base::spec::{Fault, Table};
-use leobench_base::{RngTree, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
 use crate::buffer::SendBuffer;
 use crate::endpoint::Forecast;
@@ -38,6 +38,11 @@ pub enum PluginKind {
     PathScheduler {
         /// The names of the connection's links.
         links: Vec<String>,
+    },
+    /// The congestion controller of a path.
+    CongestionController {
+        /// Bytes of a full packet.
+        packet: Bytes,
     },
 }
 
@@ -73,6 +78,114 @@ pub trait PluginScheduler: Send {
     ) -> Result<(), String>;
 }
 
+/// An acknowledged packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckedPacket {
+    /// Its number on the path.
+    pub number: u64,
+    /// Bytes that counted towards the congestion window.
+    pub size: Bytes,
+    /// When it was sent.
+    pub sent: SimTime,
+    /// Whether it may be an earlier transmission that was acknowledged ([`Acked`](crate::congestion::Acked)).
+    pub ambiguous: bool,
+}
+
+/// An acknowledgement with all packets that it acknowledges anew.
+#[derive(Clone, Copy, Debug)]
+pub struct AckBatch<'a> {
+    /// When it arrived.
+    pub now: SimTime,
+    /// The packets, by number.
+    pub packets: &'a [AckedPacket],
+    /// Bytes in flight before it, without those that it shows to be lost.
+    pub prior_in_flight: Bytes,
+    /// Bytes in flight after it.
+    pub in_flight: Bytes,
+    /// Latest sample of the round-trip time.
+    pub latest_rtt: SimDuration,
+    /// The same smoothed (RFC 9002 section 5.3).
+    pub smoothed_rtt: SimDuration,
+    /// Smallest sample.
+    pub min_rtt: SimDuration,
+    /// Delivery rate (draft-ietf-ccwg-bbr section 4.1), if the sample is long enough.
+    pub delivery_rate: Option<BitRate>,
+    /// Whether the application had left a gap, so that the rate underestimates the path.
+    pub app_limited: bool,
+    /// Whether the congestion window limits the sender.
+    pub cwnd_limited: bool,
+    /// Whether TCP is in recovery.
+    pub recovering: bool,
+}
+
+/// Packets found lost together, or marked by ECN.
+#[derive(Clone, Copy, Debug)]
+pub struct LossBatch<'a> {
+    /// When it was detected.
+    pub now: SimTime,
+    /// When the latest of these packets was sent.
+    pub sent: SimTime,
+    /// Bytes lost; none for marks.
+    pub lost: Bytes,
+    /// Whether everything sent over a long period was lost (RFC 9002 section 7.6).
+    pub persistent: bool,
+    /// Whether TCP has reduced its window for it already (RFC 6675 section 5).
+    pub answered: bool,
+    /// The numbers of the packets lost.
+    pub packets: &'a [u64],
+}
+
+/// The decision of a congestion controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Bytes that may be in flight.
+    pub window: Bytes,
+    /// Pacing rate; derived from window and round-trip time by the transport if none.
+    pub pacing_rate: Option<BitRate>,
+    /// Slow-start threshold, for results.
+    pub ssthresh: Option<Bytes>,
+}
+
+/// A congestion controller of one path implemented outside this crate. Each call returns what it decides, or a description of its
+/// failure; after one, it is not called again.
+pub trait PluginController: Send {
+    /// The decision before anything has happened.
+    ///
+    /// # Errors
+    /// A description of the failure.
+    fn decide(&mut self) -> Result<Decision, String>;
+
+    /// An acknowledgement came.
+    ///
+    /// # Errors
+    /// A description of the failure.
+    fn on_ack(&mut self, batch: &AckBatch<'_>) -> Result<Decision, String>;
+
+    /// Packets were lost.
+    ///
+    /// # Errors
+    /// A description of the failure.
+    fn on_loss(&mut self, batch: &LossBatch<'_>) -> Result<Decision, String>;
+
+    /// The peer reports new CE marks.
+    ///
+    /// # Errors
+    /// A description of the failure.
+    fn on_ecn(&mut self, batch: &LossBatch<'_>) -> Result<Decision, String>;
+
+    /// The losses behind the last reduction were spurious.
+    ///
+    /// # Errors
+    /// A description of the failure.
+    fn on_spurious_loss(&mut self) -> Result<Decision, String>;
+
+    /// A forecast came.
+    ///
+    /// # Errors
+    /// A description of the failure.
+    fn on_forecast(&mut self, forecast: &Forecast) -> Result<Decision, String>;
+}
+
 /// A plug-in that was built, of the kind asked for.
 #[non_exhaustive]
 pub enum Plugin {
@@ -80,6 +193,8 @@ pub enum Plugin {
     StreamScheduler(Box<dyn PluginScheduler>),
     /// A path scheduler, which needs no adapter.
     PathScheduler(Box<dyn PathScheduler>),
+    /// A congestion controller.
+    CongestionController(Box<dyn PluginController>),
 }
 
 /// A program that can run plug-ins of every kind. One host serves one scenario or one run.

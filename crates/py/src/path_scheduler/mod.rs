@@ -2,6 +2,8 @@
 
 mod view;
 
+use std::sync::Arc;
+
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::PathId;
 use leobench_transport::endpoint;
@@ -14,6 +16,7 @@ pub(crate) use self::view::{Backlog, PathView};
 use crate::answers::{shown, whole};
 use crate::forecast::{Forecast, InterfaceForecast};
 use crate::raised::{PLUGINS, raised};
+use crate::watch::Watch;
 
 /// Description of the value that `choose` returns, for messages.
 const CHOICES: &str =
@@ -34,11 +37,16 @@ pub(crate) struct PythonPathScheduler {
     paths: Vec<(PathId, Py<PathView>)>,
     all: Py<PyTuple>,
     backlog: Py<Backlog>,
+    watch: Arc<Watch>,
 }
 
 impl PythonPathScheduler {
     /// The scheduler of an end of a connection over links of these names.
-    pub(crate) fn new(object: &Bound<'_, PyAny>, links: &[String]) -> PyResult<Self> {
+    pub(crate) fn new(
+        object: &Bound<'_, PyAny>,
+        links: &[String],
+        watch: Arc<Watch>,
+    ) -> PyResult<Self> {
         let py = object.py();
         let choose = object.getattr("choose")?;
         let place = py.import(PLUGINS)?.call_method1("place", (&choose,))?.extract()?;
@@ -53,6 +61,7 @@ impl PythonPathScheduler {
             paths: Vec::new(),
             all: PyTuple::empty(py).unbind(),
             backlog: Py::new(py, Backlog(nothing))?,
+            watch,
         })
     }
 
@@ -158,9 +167,12 @@ impl PathScheduler for PythonPathScheduler {
         paths: &[path_choice::PathView],
         backlog: &path_choice::Backlog,
     ) -> Result<Choice, String> {
+        let watch = Arc::clone(&self.watch);
         Python::attach(|py| {
-            let returned = self.call(py, now, paths, backlog);
-            self.read(&returned.map_err(|error| raised(py, &error))?)
+            watch.during(|| {
+                let returned = self.call(py, now, paths, backlog);
+                self.read(&returned.map_err(|error| raised(py, &error))?)
+            })
         })
     }
 

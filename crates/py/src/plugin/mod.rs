@@ -11,10 +11,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
+use crate::congestion::PythonController;
 use crate::errors::PluginError;
 use crate::path_scheduler::PythonPathScheduler;
 use crate::raised::{PLUGINS, raised};
 use crate::scheduler::PythonScheduler;
+use crate::watch::Watch;
 
 /// Why a class cannot be used.
 struct Problem {
@@ -28,12 +30,15 @@ pub(crate) struct Interpreter {
     folder: PathBuf,
     /// The modules from it, which no other run shares; none before a plug-in needs them.
     modules: PyOnceLock<Py<PyAny>>,
+    /// The watch over its calls; none before a plug-in is built.
+    watch: PyOnceLock<Arc<Watch>>,
 }
 
 impl Interpreter {
     /// The plug-ins of a scenario in `folder`.
     pub(crate) fn beside(folder: PathBuf) -> Plugins {
-        Plugins::new(Arc::new(Self { folder, modules: PyOnceLock::new() }))
+        let (modules, watch) = (PyOnceLock::new(), PyOnceLock::new());
+        Plugins::new(Arc::new(Self { folder, modules, watch }))
     }
 
     fn modules<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {
@@ -64,6 +69,11 @@ impl Interpreter {
                 PluginKind::PathScheduler { links } => {
                     let given = (PyTuple::new(py, links)?,);
                     let kind = "path scheduler";
+                    modules.call_method1("build", (kind, class.name, given, seed, parameters))
+                }
+                PluginKind::CongestionController { packet } => {
+                    let given = (packet.get(),);
+                    let kind = "congestion controller";
                     modules.call_method1("build", (kind, class.name, given, seed, parameters))
                 }
                 _ => Err(PyTypeError::new_err(format!(
@@ -101,16 +111,23 @@ impl PluginHost for Interpreter {
         Python::attach(|py| {
             let object = self.object(py, kind, class, rng.rng().bits());
             let object = object.map_err(|problem| problem.problem)?;
+            let watch = self.watch.get_or_try_init(py, || Watch::new(py));
+            let watch = Arc::clone(watch.map_err(|error| raised(py, &error))?);
             match kind {
                 PluginKind::StreamScheduler { weights } => {
-                    let scheduler = PythonScheduler::new(&object, weights);
+                    let scheduler = PythonScheduler::new(&object, weights, watch);
                     let scheduler = scheduler.map_err(|error| raised(py, &error))?;
                     Ok(Plugin::StreamScheduler(Box::new(scheduler)))
                 }
                 PluginKind::PathScheduler { links } => {
-                    let scheduler = PythonPathScheduler::new(&object, links);
+                    let scheduler = PythonPathScheduler::new(&object, links, watch);
                     let scheduler = scheduler.map_err(|error| raised(py, &error))?;
                     Ok(Plugin::PathScheduler(Box::new(scheduler)))
+                }
+                PluginKind::CongestionController { packet } => {
+                    let controller = PythonController::new(&object, *packet, watch);
+                    let controller = controller.map_err(|error| raised(py, &error))?;
+                    Ok(Plugin::CongestionController(Box::new(controller)))
                 }
                 _ => Err(format!("a Python class cannot be a plug-in of the kind {kind:?}")),
             }

@@ -18,6 +18,7 @@ pub(crate) use stream::Stream;
 use crate::answers::{shown, unless_interrupted, whole};
 use crate::forecast::Forecast;
 use crate::raised::raised;
+use crate::watch::Watch;
 
 /// Pairs without bytes, in all, that an answer may have; more than any scheduler of our own returns. An answer without
 /// an end is noticed by then.
@@ -48,6 +49,7 @@ pub(crate) struct PythonScheduler {
     occupied: Vec<bool>,
     /// The streams that have, as long as they are the same.
     waiting: Option<Py<PyTuple>>,
+    watch: Arc<Watch>,
 }
 
 /// Streams that have changed since the last packet, each once.
@@ -108,16 +110,23 @@ impl PluginScheduler for PythonScheduler {
         requests: &mut Vec<(usize, u64)>,
     ) -> Result<(), String> {
         self.shared.set_now(now);
+        let watch = Arc::clone(&self.watch);
         Python::attach(|py| {
-            let returned = self.call(py, now, streams, room);
-            self.read(&returned.map_err(|error| raised(py, &error))?, room, requests)
+            watch.during(|| {
+                let returned = self.call(py, now, streams, room);
+                self.read(&returned.map_err(|error| raised(py, &error))?, room, requests)
+            })
         })
     }
 }
 
 impl PythonScheduler {
     /// The scheduler of a connection whose streams have these weights.
-    pub(crate) fn new(object: &Bound<'_, PyAny>, weights: &[f64]) -> PyResult<Self> {
+    pub(crate) fn new(
+        object: &Bound<'_, PyAny>,
+        weights: &[f64],
+        watch: Arc<Watch>,
+    ) -> PyResult<Self> {
         let schedule = object.getattr("schedule")?;
         let on_change = object.getattr_opt("on_change")?;
         let on_forecast = object.getattr_opt("on_forecast")?;
@@ -132,6 +141,7 @@ impl PythonScheduler {
             streams: Vec::new(),
             occupied: vec![false; streams],
             waiting: None,
+            watch,
         })
     }
 

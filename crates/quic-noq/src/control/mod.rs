@@ -40,7 +40,7 @@ pub(super) struct Control {
     clock: Clock,
     tap: Arc<Tap>,
     /// Name of the algorithm.
-    name: &'static str,
+    name: Box<str>,
     state: Mutex<ControlState>,
     pub(super) live: Live,
     paths: AtomicU32,
@@ -108,7 +108,7 @@ impl Control {
     pub(super) fn new(
         clock: Clock,
         tap: Arc<Tap>,
-        name: &'static str,
+        name: &str,
         algorithm: Box<dyn CongestionControl>,
     ) -> Arc<Self> {
         let state = ControlState {
@@ -131,7 +131,7 @@ impl Control {
         };
         let live = Live { cwnd_limited: AtomicBool::new(true), ..Live::default() };
         let paths = AtomicU32::new(0);
-        Arc::new(Self { clock, tap, name, state: Mutex::new(state), live, paths })
+        Arc::new(Self { clock, tap, name: name.into(), state: Mutex::new(state), live, paths })
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, ControlState> {
@@ -151,7 +151,7 @@ impl Control {
     /// # Errors
     /// The controller's failure.
     pub(super) fn check(&self, now: SimTime) -> Result<(), EndpointError> {
-        EndpointError::check_controller(&mut *self.lock().algorithm, self.name, now)
+        EndpointError::check_controller(&mut *self.lock().algorithm, &self.name, now)
     }
 
     /// Opens or shuts the gate: through a shut gate leave only acknowledgements and loss probes.

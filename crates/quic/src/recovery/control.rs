@@ -12,7 +12,7 @@ use super::SentPacket;
 /// The algorithm of a connection. Paths report what happens to their packets, and everything is counted on the way.
 pub(crate) struct Control {
     /// Name of the algorithm.
-    name: &'static str,
+    name: Box<str>,
     algorithm: Box<dyn CongestionControl>,
     paths: PathMap<PathState>,
     /// The latest report on the access link of each path, also of those that are still to be opened.
@@ -47,10 +47,10 @@ impl std::fmt::Debug for Control {
 
 impl Control {
     /// The congestion control of a connection without paths, by an algorithm called `name`.
-    pub(crate) fn new(name: &'static str, mut algorithm: Box<dyn CongestionControl>) -> Self {
+    pub(crate) fn new(name: &str, mut algorithm: Box<dyn CongestionControl>) -> Self {
         let resumes = algorithm.careful_resume().is_some();
         Self {
-            name,
+            name: name.into(),
             algorithm,
             paths: PathMap::default(),
             access: PathMap::default(),
@@ -98,7 +98,7 @@ impl Control {
     /// # Errors
     /// The controller's failure.
     pub(crate) fn check(&mut self, now: SimTime) -> Result<(), EndpointError> {
-        EndpointError::check_controller(&mut *self.algorithm, self.name, now)
+        EndpointError::check_controller(&mut *self.algorithm, &self.name, now)
     }
 
     /// Sets whether the application leaves room in a path's window, and whether the window is what limits the sender.

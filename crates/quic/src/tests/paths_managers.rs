@@ -291,7 +291,7 @@ fn random_run(seed: u64, maco: bool) {
     let mut pick = |count: usize| rng.below(count as u64) as usize;
     let managers = PathManagerSpec::examples();
     let schedulers = PathSchedulerSpec::examples();
-    let controllers = leobench_transport::CongestionSpec::examples();
+    let controllers = leobench_transport::CongestionSpec::built_in();
     let paths = 2 + pick(2);
     let (chosen, scheduler) = (managers[pick(managers.len())].clone(), pick(schedulers.len()));
     let mut controller = controllers[pick(controllers.len())].clone();

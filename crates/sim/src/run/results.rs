@@ -109,15 +109,15 @@ impl<'a> Results<'a> {
     }
 }
 
-fn congestion(flow: &FlowSpec) -> Option<&'static str> {
+fn congestion(flow: &FlowSpec) -> Option<&str> {
     controller(&flow.transport)
 }
 
 /// The congestion controller of a transport, if it has one.
-pub(super) fn controller(transport: &TransportSpec) -> Option<&'static str> {
+pub(super) fn controller(transport: &TransportSpec) -> Option<&str> {
     match transport {
-        TransportSpec::Quic(quic) => Some(quic.congestion.kind()),
-        TransportSpec::Tcp(tcp) => Some(tcp.congestion.kind()),
+        TransportSpec::Quic(quic) => Some(quic.congestion.name()),
+        TransportSpec::Tcp(tcp) => Some(tcp.congestion.name()),
         TransportSpec::Udp(_) => None,
     }
 }

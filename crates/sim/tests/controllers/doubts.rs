@@ -145,7 +145,7 @@ fn eventful(kind: &str, controller: &str) -> leobench_sim::Outcome {
 
 /// The controllers that a transport can use here: TCP has no paths to couple, and nobody forecasts or reports anything.
 fn controllers(kind: &str) -> Vec<&'static str> {
-    let specs = CongestionSpec::examples().into_iter();
+    let specs = CongestionSpec::built_in().into_iter();
     let specs = specs.filter(|spec| kind == "quic" || !spec.is_coupled());
     let needs =
         |spec: &CongestionSpec| spec.model().needs_forecast() || spec.model().needs_access();

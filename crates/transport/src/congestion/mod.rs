@@ -20,6 +20,7 @@ mod round;
 mod slow_start;
 mod upcoming;
 
+use leobench_base::spec::Fault;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
 pub use balia::BaliaSpec;
@@ -308,9 +309,16 @@ pub struct CongestionContext<'a> {
 }
 
 impl CongestionSpec {
-    /// The name of a controller in messages.
-    pub const fn name(&self) -> &'static str {
-        self.kind()
+    /// The name of a controller in messages and results; that of its class if it is a plug-in.
+    pub fn name(&self) -> &str {
+        if let Self::Python(spec) = self { &spec.python } else { self.kind() }
+    }
+
+    /// One of every kind that is part of leobench.
+    pub fn built_in() -> Vec<Self> {
+        let mut examples = Self::examples();
+        examples.retain(|spec| !matches!(spec, Self::Python(_)));
+        examples
     }
 
     /// Whether the controller couples the paths of a connection.
@@ -383,6 +391,15 @@ impl Behaviour {
 
 /// A congestion-control specification: builds the controller it describes.
 pub trait CongestionModel {
+    /// Checks it with the host of plug-ins.
+    ///
+    /// # Errors
+    /// If it is a plug-in that cannot be built.
+    fn check(&self, plugins: &Plugins) -> Result<(), Fault> {
+        let _ = plugins;
+        Ok(())
+    }
+
     /// Builds a controller for one connection, without paths yet.
     fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl>;
 
@@ -425,6 +442,7 @@ leobench_base::kinds! {
         Satcp(mod satcp::SatcpSpec) = "satcp",
         Leocc(mod leocc::LeoccSpec) = "leocc",
         Maco(mod maco::MacoSpec) = "maco",
+        Python(pub mod python::PythonSpec) = "python",
     }
     refuses {
         // Abdelsalam et al., "TCP Wave over Linux", Computer Networks 184 (2021) describe it; a patched kernel implements it.

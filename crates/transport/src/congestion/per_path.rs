@@ -8,6 +8,9 @@ use crate::path_map::PathMap;
 
 /// Congestion control of one path. The calls and their order are those of [`CongestionControl`], without the path.
 pub trait SinglePath: Send {
+    /// Whether it can fail, as a plug-in can. Otherwise nobody asks.
+    const CAN_FAIL: bool = false;
+
     /// A packet was sent.
     fn on_sent(&mut self, sent: &Sent) {
         let _ = sent;
@@ -71,6 +74,11 @@ pub trait SinglePath: Send {
 
     /// Name of the phase, such as `slow-start`.
     fn phase(&self) -> &'static str;
+
+    /// Takes the failure after which it cannot go on ([`CongestionControl::fault`]).
+    fn fault(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// Independent controllers, one for every open path.
@@ -196,5 +204,9 @@ impl<C: SinglePath> CongestionControl for PerPath<C> {
 
     fn phase(&self, path: PathId) -> &'static str {
         self.get(path).map_or("closed", SinglePath::phase)
+    }
+
+    fn fault(&mut self) -> Option<String> {
+        if C::CAN_FAIL { self.paths.values_mut().find_map(SinglePath::fault) } else { None }
     }
 }

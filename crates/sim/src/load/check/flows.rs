@@ -38,6 +38,7 @@ pub(super) fn check(
         endless(spec, flow, &at)?;
         single(flow, &at)?;
         scheduler(flow, plugins, &at.key("transport").key("scheduler"))?;
+        congestion(flow, plugins, &at.key("transport").key("congestion"))?;
         let from = nodes.find(&flow.from, "node", &at.key("from"))?;
         let to = nodes.find(&flow.to, "node", &at.key("to"))?;
         if from == to {
@@ -232,6 +233,17 @@ fn single(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
 fn scheduler(flow: &FlowSpec, plugins: &Plugins, at: &Place<'_>) -> Result<(), SpecError> {
     let Some(scheduler) = flow.transport.model().scheduler() else { return Ok(()) };
     let checked = scheduler.model().check(flow.stream_count(), plugins);
+    checked.map_err(|fault| at.key(&fault.field).error(fault.problem).allowed(fault.allowed))
+}
+
+/// Refuses a congestion controller of the user's that cannot be built.
+fn congestion(flow: &FlowSpec, plugins: &Plugins, at: &Place<'_>) -> Result<(), SpecError> {
+    let congestion = match &flow.transport {
+        TransportSpec::Quic(quic) => &quic.congestion,
+        TransportSpec::Tcp(tcp) => &tcp.congestion,
+        TransportSpec::Udp(_) => return Ok(()),
+    };
+    let checked = congestion.model().check(plugins);
     checked.map_err(|fault| at.key(&fault.field).error(fault.problem).allowed(fault.allowed))
 }
 

@@ -14,7 +14,7 @@ fn minimum() -> u64 {
 
 /// The algorithms that behave in a certain way.
 pub fn examples_where(behave: impl Fn(&Behaviour) -> bool) -> Vec<CongestionSpec> {
-    let mut examples = CongestionSpec::examples();
+    let mut examples = CongestionSpec::built_in();
     examples.retain(|spec| behave(&spec.model().behaviour()));
     assert!(!examples.is_empty());
     examples
@@ -70,7 +70,7 @@ pub fn random_windows(spec: &CongestionSpec, seed: u64) -> Vec<u64> {
 
 #[test]
 fn windows_stay_above_the_minimum_and_repeat() {
-    for spec in CongestionSpec::examples() {
+    for spec in CongestionSpec::built_in() {
         for seed in 0..20 {
             let windows = random_windows(&spec, seed);
             assert!(windows.iter().all(|window| *window >= minimum()), "{}", spec.kind());
@@ -232,7 +232,7 @@ fn persistent_congestion_collapses_the_window_and_slow_start_follows() {
 fn windows_of_a_fast_long_path_do_not_overflow() {
     // 100 Gbit/s over a second: 12.5 GB, in acknowledgements of 10 MB.
     let (rtt, size) = (SimDuration::from_secs(1), Bytes::new(10_000_000));
-    for spec in CongestionSpec::examples() {
+    for spec in CongestionSpec::built_in() {
         // Hybla: 65,535 packets at most in slow start, and then 1,600 in a round trip.
         let Behaviour { model_based, standard_slow_start, .. } = spec.model().behaviour();
         let bounded = model_based || standard_slow_start;
@@ -296,7 +296,7 @@ fn windows_beside(spec: &CongestionSpec, beside: bool) -> Vec<u64> {
 
 #[test]
 fn what_happens_on_other_paths_matters_if_coupling_is_declared_only() {
-    for spec in CongestionSpec::examples() {
+    for spec in CongestionSpec::built_in() {
         let same = windows_beside(&spec, false) == windows_beside(&spec, true);
         assert_eq!(same, !spec.is_coupled(), "{}", spec.kind());
     }
@@ -306,7 +306,7 @@ fn what_happens_on_other_paths_matters_if_coupling_is_declared_only() {
 /// shows when those grow.
 #[test]
 fn paths_are_apart_and_closed_ones_are_silent() {
-    for spec in CongestionSpec::examples() {
+    for spec in CongestionSpec::built_in() {
         let mut path = Flow::open(spec.model(), RTT);
         let (second, window) = (PathId(3), path.window());
         assert_eq!(path.controller.window(second), Bytes::ZERO, "{}", spec.kind());
@@ -329,7 +329,7 @@ fn paths_are_apart_and_closed_ones_are_silent() {
 
 #[test]
 fn specifications_read_back_and_refuse_what_cannot_be() {
-    for spec in CongestionSpec::examples() {
+    for spec in CongestionSpec::built_in() {
         assert_eq!(CongestionSpec::read(&spec.write(), &At::ROOT).unwrap(), spec);
         let word = Value::String(spec.kind().into());
         assert_eq!(CongestionSpec::read(&word, &At::ROOT).unwrap(), spec);

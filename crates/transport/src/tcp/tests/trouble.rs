@@ -104,7 +104,7 @@ fn marks_are_answered_once_a_round_trip() {
 #[test]
 fn every_controller_gets_data_through() {
     for congestion in
-        crate::CongestionSpec::examples().into_iter().filter(|spec| !spec.is_coupled())
+        crate::CongestionSpec::built_in().into_iter().filter(|spec| !spec.is_coupled())
     {
         for pacing in [false, true] {
             let name = congestion.kind();

@@ -1,0 +1,1 @@
+"""Congestion controllers written in Python."""
