@@ -9,7 +9,7 @@ use crate::buffer::SendBuffer;
 use crate::path_choice::{Backlog, Choice, PathScheduler, PathView};
 use crate::plugin::{Plugin, PluginClass, PluginHost, PluginKind, PluginScheduler, Plugins};
 
-/// A host with one class of each kind: it fills packets with the streams in order, or takes the first path that has room.
+/// A host with one scheduler of each kind: it fills packets with the streams in order, or takes the first path that has room.
 struct InOrder;
 
 /// The plug-ins of that host.
@@ -33,6 +33,9 @@ impl PluginHost for InOrder {
         Ok(match kind {
             PluginKind::StreamScheduler { .. } => Plugin::StreamScheduler(Box::new(Self)),
             PluginKind::PathScheduler { .. } => Plugin::PathScheduler(Box::new(Self)),
+            PluginKind::CongestionController { .. } => {
+                return Err("this host has no congestion controller".to_owned());
+            }
         })
     }
 }
