@@ -74,7 +74,10 @@ def test_round_trips_of_a_light_flow_settle_the_base_delay(tmp_path: Path) -> No
     kept = transfer.times > 2.0
     late = replace(
         transfer,
-        **{name: getattr(transfer, name)[kept] for name in ("times", "sent", "in_flight", "lost", "rtt_s")},
+        **{
+            name: getattr(transfer, name)[kept]
+            for name in ("times", "sent", "in_flight", "lost", "rtt_s", "queue")
+        },
     )
     late = replace(late, times=late.times - late.times[0], queue_limit=None)
     light = np.arange(0.0, 9.0, 0.05), np.full(180, 0.040)

@@ -21,23 +21,9 @@ def share_a_direction(resolved: Mapping[str, Any], flows: Iterable[str]) -> bool
     return bool(ways) and bool(set.intersection(*ways))
 
 
-def _directions(resolved: Mapping[str, Any], flow: Mapping[str, Any]) -> set[Direction]:
-    """The directions of links that carry the data of a flow."""
-    multipath = flow["transport"].get("multipath") or {}
-    own = set(multipath.get("links", ()))
-    at_source = {name for name in own if flow["from"] in resolved["links"][name]["between"]}
-    if not own:
-        return _way(resolved, flow["from"], flow["to"], frozenset())
-    # The paths begin, or end, with different links of one node.
-    start, end = (flow["from"], flow["to"]) if at_source else (flow["to"], flow["from"])
-    found: set[Direction] = set()
-    for name in own:
-        way = _way(resolved, start, end, frozenset(own - {name}))
-        found |= way if at_source else {_reversed(resolved, hop) for hop in way}
-    return found
-
-
-def _way(resolved: Mapping[str, Any], start: str, end: str, without: frozenset[str]) -> set[Direction]:
+def way(
+    resolved: Mapping[str, Any], start: str, end: str, without: frozenset[str] = frozenset()
+) -> set[Direction]:
     """The directions on a way of the fewest links between two nodes; none if nothing connects them."""
     ways: dict[str, set[Direction]] = {start: set()}
     waiting = deque([start])
@@ -51,6 +37,22 @@ def _way(resolved: Mapping[str, Any], start: str, end: str, without: frozenset[s
                 ways[other] = ways[node] | {(name, node)}
                 waiting.append(other)
     return ways.get(end, set())
+
+
+def _directions(resolved: Mapping[str, Any], flow: Mapping[str, Any]) -> set[Direction]:
+    """The directions of links that carry the data of a flow."""
+    multipath = flow["transport"].get("multipath") or {}
+    own = set(multipath.get("links", ()))
+    at_source = {name for name in own if flow["from"] in resolved["links"][name]["between"]}
+    if not own:
+        return way(resolved, flow["from"], flow["to"])
+    # The paths begin, or end, with different links of one node.
+    start, end = (flow["from"], flow["to"]) if at_source else (flow["to"], flow["from"])
+    found: set[Direction] = set()
+    for name in own:
+        hops = way(resolved, start, end, frozenset(own - {name}))
+        found |= hops if at_source else {_reversed(resolved, hop) for hop in hops}
+    return found
 
 
 def _reversed(resolved: Mapping[str, Any], direction: Direction) -> Direction:

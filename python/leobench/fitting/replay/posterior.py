@@ -198,7 +198,11 @@ def _off(found: particles.Paths, generator: np.random.Generator) -> particles.Pa
 
 
 def _priors(
-    transfer: Transfer, seen: Observations, fit: Fit | None, limit: float | None, seed: int
+    transfer: Transfer,
+    seen: Observations,
+    fit: Fit | None,
+    limit: float | None,
+    seed: int,
 ) -> list[tuple[Prior, float]]:
     """Priors and their weights: the likelihood of the transfer under each, the largest first."""
 
@@ -221,9 +225,8 @@ def _priors(
     middle = delays[len(delays) // 2]
     best = weigh([Prior(capacity, middle) for capacity in capacities], [1.0] * len(capacities), 1.0)
     chances = [chance for _, _, chance in _DELAYS]
-    delay = weigh([Prior(best[0][0].capacity, delay) for delay in delays], chances, _DELAY_POWER)[
-        :_DELAYS_MIXED
-    ]
+    with_delays = [Prior(best[0][0].capacity, delay) for delay in delays]
+    delay = weigh(with_delays, chances, _DELAY_POWER)[:_DELAYS_MIXED]
     both = [
         (Prior(one.capacity, other.delay), share * part)
         for one, share in best[:_MIXED]
@@ -262,7 +265,7 @@ def _waiting(seen: Observations, found: particles.Paths) -> Floats:
     """The longest queue in each bin by the wait of its packets, which losses hardly disturb."""
     wait_ms = np.maximum(1e3 * seen.longest_s[None, :] - found.base_ms, 0.0)
     queue = np.median(wait_ms * found.capacity * 125.0, axis=0)
-    return np.where(np.isfinite(queue), queue, 0.0)
+    return np.where(np.isfinite(queue) & ~seen.empty, queue, 0.0)
 
 
 def _lost(seen: Observations, found: particles.Paths) -> tuple[NDArray[np.intp], Floats]:

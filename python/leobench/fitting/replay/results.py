@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from leobench.attribution.causes import size_bytes
+from leobench.campaign import sharing
 from leobench.errors import InputError, allowed
 from leobench.fitting.replay.transfer import Transfer
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _IP, _UDP, _TCP, _TIMESTAMPS = 20, 8, 20, 12
 # UDP payload of a full QUIC packet.
 _QUIC_PAYLOAD = 1252.0
+# Parts of a constellation whose queues are not those of its links.
+_SHARED_QUEUES = ("satellite", "ground", "beam", "isl")
 
 
 def read(folder: Path, flow: str | None) -> Transfer:
@@ -78,6 +81,7 @@ def _transfer(folder: Path, result: Result, name: str, rows: pl.DataFrame) -> Tr
         queue_limit=_queue_limit(result, name),
         template={"name": name, **template},
         own={key: value for key, value in own.items() if value is not None},
+        queue=_queue(result, name, rows["t_ns"], float(np.nanmin(rtt))),
     )
 
 
@@ -108,10 +112,48 @@ def _start_s(scenario: dict[str, Any]) -> float:
     return 0.0 if start is None else datetime.fromisoformat(start).timestamp()
 
 
+def _links(result: Result, name: str) -> list[str]:
+    """The links that the data of a flow takes, if it has one way and all queues are those of its links."""
+    scenario = result.scenario
+    flow, links = scenario["flows"][name], scenario["links"]
+    found = sharing.way(scenario, flow["from"], flow["to"])
+    others = any(scenario.get("constellation", {}).get(part) for part in _SHARED_QUEUES)
+    for link, _ in found:
+        if others and "constellation" in links[link]:
+            return []
+        if sharing.way(scenario, flow["from"], flow["to"], frozenset([link])):
+            return []
+    return [
+        f"{link}/{sender}->{next(end for end in links[link]['between'] if end != sender)}"
+        for link, sender in found
+    ]
+
+
+def _queue(
+    result: Result, name: str, times: pl.Series, base_s: float
+) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    """Bytes that waited at the links of a flow at these times; `None` if that was not sampled.
+
+    A packet reaches the queues behind the first link up to a round trip after it was sent. With several
+    links, the most that waits by then counts.
+    """
+    links = _links(result, name)
+    sampled = result.tables.queues.filter(pl.col("link").is_in(links))
+    if sampled.is_empty():
+        return None
+    sums = sampled.group_by("t_ns").agg(pl.col("backlog_bytes").sum().cast(pl.Float64)).sort("t_ns")
+    waits = sums["backlog_bytes"]
+    if len(links) > 1:
+        ahead = int(1e9 * base_s / float(np.median(np.diff(sums["t_ns"].to_numpy())))) + 2
+        waits = waits.reverse().rolling_max(ahead, min_samples=1).reverse()
+    joined = times.to_frame().join(sums.with_columns(waits), on="t_ns", how="left", maintain_order="left")
+    return joined["backlog_bytes"].fill_null(float("nan")).to_numpy()
+
+
 def _queue_limit(result: Result, name: str) -> float | None:
-    """Bytes of the queue at the only link of a flow that has one and dropped for it."""
+    """Bytes of the queue at the only link of a flow that dropped for it, or that it has."""
     drops = result.tables.losses.filter((pl.col("flow") == name) & (pl.col("cause") == "queue"))
-    places = drops["place"].drop_nulls().unique().to_list()
+    places = drops["place"].drop_nulls().unique().to_list() or _links(result, name)
     if len(places) != 1:
         return None
     link, _, direction = str(places[0]).partition("/")

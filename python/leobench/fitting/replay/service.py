@@ -51,6 +51,9 @@ _ABOUT = 4
 # it the likelihood takes the least round trips of a standing queue for those of the idle path.
 _EMPTIES = math.exp(-2.0)
 
+# Logarithm of the probability that a queue stood between samples that all show an empty one.
+_UNSAMPLED = math.log(1e-6)
+
 # Share by which the capacity changes within a bin.
 _UNSTEADY = 0.03
 
@@ -182,7 +185,10 @@ class Service:
         # No packet is faster than the idle path, however few there are.
         shortest = np.where(known, least_wait, 0.0) + PACKET / speed
         slower = np.where(known, log_ndtr(shortest / self._jitter + 2.0), 0.0)
-        return np.stack([busy, partly, idle, odd]) + slower, part
+        branches = np.stack([busy, partly, idle, odd]) + slower
+        if self._seen.empty[at]:
+            branches[[_BUSY, _PARTLY, _ODD]] += _UNSAMPLED
+        return branches, part
 
     def _waits(self, at: int, base_s: Floats, served_s: Floats) -> tuple[Floats, Floats]:
         """The least wait during each look in each particle, infinite if unknown, and when looks begin."""

@@ -14,11 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from leobench.fitting.series import Floats
 
 # Seconds of a bin, and the looks at the queue within it.
 BIN_S, LOOKS = 0.1, 5
 LOOK_S = BIN_S / LOOKS
+
+# Controllers that fill a queue until it drops, unless losses elsewhere or the source limit them.
+_UNTIL_LOSS = ("cubic", "newreno")
+# Share of the time from which on a capacity that is only bounded rests on the prior.
+MOSTLY = 0.65
+# Share of the least round trip by which it varies without a queue, and the share of the time in which it does
+# so that shows an empty queue where none was sampled.
+_FLAT, _ALMOST_ALWAYS = 0.02, 0.8
 
 # Bytes of a full IP packet.
 PACKET = 1500.0
@@ -40,6 +50,7 @@ class Transfer:
         template: The flow of a scenario that stands for the transfer: its name, ends, transport and source.
         own: Metrics that the recording itself states, by name.
         jitter_s: Seconds by which its round trips and times are off.
+        queue: Bytes that waited at the links of its way; NaN without a sample, `None` if none were sampled.
     """
 
     name: str
@@ -53,6 +64,7 @@ class Transfer:
     template: dict[str, Any]
     own: dict[str, float]
     jitter_s: float = 0.3e-3
+    queue: Floats | None = None
 
     @property
     def end_s(self) -> float:
@@ -88,6 +100,7 @@ class Observations:
         rtt_s: The least round trip seen about the bin; NaN if none.
         longest_s: The longest.
         light_s: The round trip that a light flow saw, without a queue; NaN where none was measured.
+        empty: Whether the recording shows that the queue was empty but for bursts.
     """
 
     edges: Floats
@@ -97,6 +110,7 @@ class Observations:
     rtt_s: Floats
     longest_s: Floats
     light_s: Floats
+    empty: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.rtt_s)
@@ -123,7 +137,33 @@ def observe(transfer: Transfer, light: tuple[Floats, Floats] | None = None) -> O
         rtt_s=_least(transfer.times - base, transfer.rtt_s, edges),
         longest_s=-_least(transfer.times - base, -transfer.rtt_s, edges),
         light_s=_least(*light, edges) if light is not None else np.full(count, np.nan),
+        empty=_empty(transfer, edges),
     )
+
+
+def _empty(transfer: Transfer, edges: Floats) -> NDArray[np.bool_]:
+    """Whether nothing but single bursts waited in each bin in which bytes arrived.
+
+    Other controllers than `_UNTIL_LOSS` send at the capacity without a queue, so an empty one proves nothing.
+    """
+    transport = transfer.template["transport"]
+    congestion = transport.get("congestion") if isinstance(transport, dict) else None
+    if (congestion["kind"] if isinstance(congestion, dict) else congestion) not in _UNTIL_LOSS:
+        return np.zeros(len(edges) - 1, dtype=bool)
+    base = float(np.nanmin(transfer.rtt_s))
+    waits, times = transfer.queue, transfer.times
+    sampled = waits is not None and np.isfinite(waits).sum() >= LOOKS * len(edges)
+    if waits is None or not sampled:
+        waits, times = transfer.rtt_s - (1 + _FLAT) * base, transfer.times - base
+    known = np.isfinite(waits)
+    samples, _ = np.histogram(times[known], edges)
+    waiting, _ = np.histogram(times[known & (waits > 0)], edges)
+    arrived = (np.diff(np.interp(edges + base, transfer.times, transfer.passed)) > 0) & (samples > 0)
+    # A burst waits for a moment. Where queues come and go, such bins may nevertheless have been busy.
+    bursts = arrived & (2 * waiting <= samples)
+    if bursts.mean() > (MOSTLY if sampled else _ALMOST_ALWAYS):
+        return np.asarray(bursts)
+    return np.asarray(arrived & (waiting == 0) & sampled)
 
 
 def _least(times: Floats, values: Floats, edges: Floats) -> Floats:
