@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import leobench
+from leobench import cli
 from leobench.fitting.replay import recordings, results
 from leobench.fitting.replay.transfer import observe
 from tests.replay import paths
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+BBR = "flows.main.transport.congestion"
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +33,31 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return paths.record(tmp_path_factory.mktemp("busy"), seconds=6.0)
+
+
+def replay(recording: Path, out: Path, *options: str) -> int:
+    return cli.main(
+        ["replay", str(recording), "--out", str(out), "--draws", "19", "--workers", "1", *options]
+    )
+
+
+def test_loss_that_limits_the_sender_leaves_the_capacity_open(
+    lossy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    truth: Any = leobench.run(lossy.parent / "known.json", 1, {BBR: "bbr3"}).flows["main"]
+    own: Any = leobench.open(lossy).flows["main"]
+    assert own.goodput_bps < 0.15 * truth.goodput_bps
+    assert replay(lossy, tmp_path / "out", "--set", f"{BBR}=bbr3") == 0
+    error = capsys.readouterr().err
+    assert "warning: the recording bounds the capacity only from below in " in error
+    assert "results about faster senders rest on the prior" in error
+    found = json.loads((tmp_path / "out" / "replay.json").read_text(encoding="utf-8"))
+    assert found["bounded_share"] > 0.9
+    assert found["warnings"]
+    goodput = found["changed"]["main.goodput_mbps"]
+    assert goodput["low90"] < truth.goodput_bps / 1e6 < goodput["high90"]
+    assert found["queue_limit_bytes"] == 600_000
+    assert found["queue_limit_is_known"]
 
 
 def test_the_sampled_queue_is_read(busy: Path) -> None:

@@ -106,6 +106,8 @@ def main(args: argparse.Namespace) -> int:
         print(render(outcome, time.perf_counter() - started))
         names = "replay.json, draws.csv, posterior.csv, replay.png, scenario.json, paths"
         print(f"\nResults in {args.out}/: {names}")
+    for warning in outcome.warnings:
+        terminal.warn(warning)
     return 0
 
 
@@ -118,7 +120,7 @@ def render(outcome: Outcome, wall_s: float) -> str:
     head = (
         f"{found.transfer.name}: {len(found.seen) / 10:.1f} s, {len(found.paths.capacity)} paths drawn in "
         f"{wall_s:.1f} s; the transfer bounded the capacity only from below in "
-        f"{100 * found.paths.bound.mean():.0f} % of the time; "
+        f"{100 * found.bounded_share:.0f} % of the time; "
         f"queue {found.queue_limit / 1e3:.0f} kB ({known})"
     )
     tables = [

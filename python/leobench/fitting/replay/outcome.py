@@ -12,7 +12,7 @@ import polars as pl
 from leobench import folder, plots
 from leobench.files import write_text
 from leobench.fitting.replay import runs, world
-from leobench.fitting.replay.transfer import BIN_S
+from leobench.fitting.replay.transfer import BIN_S, MOSTLY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,6 +74,18 @@ class Outcome:
         name = str(self.posterior.transfer.template["name"])
         return {f"{name}.{metric}": value for metric, value in self.posterior.transfer.own.items()}
 
+    @property
+    def warnings(self) -> list[str]:
+        """Limits of the outcome, a sentence each."""
+        found = []
+        share = self.posterior.bounded_share
+        if share > MOSTLY:
+            found.append(
+                f"the recording bounds the capacity only from below in {100 * share:.0f} % of the time; "
+                "results about faster senders rest on the prior"
+            )
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """The outcome as JSON has it."""
         found = self.posterior
@@ -87,8 +99,9 @@ class Outcome:
             },
             "queue_limit_bytes": round(found.queue_limit),
             "queue_limit_is_known": found.queue_known,
-            "bounded_share": float(found.paths.bound.mean()),
+            "bounded_share": found.bounded_share,
             "loss_mean": float(found.loss.mean()),
+            "warnings": self.warnings,
             "recorded": self.recorded,
             "naive": self.naive,
             "unchanged": _intervals(self.intervals(runs.UNCHANGED)),
