@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,28 @@ def test_loss_that_limits_the_sender_leaves_the_capacity_open(
     assert goodput["low90"] < truth.goodput_bps / 1e6 < goodput["high90"]
     assert found["queue_limit_bytes"] == 600_000
     assert found["queue_limit_is_known"]
+
+
+def test_a_recording_that_its_own_flow_does_not_reproduce_ends_with_1(
+    busy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The recording claims three times the goodput that its packets had."""
+    wrong = tmp_path / "wrong"
+    shutil.copytree(busy, wrong)
+    summary = json.loads((wrong / "summary.json").read_text(encoding="utf-8"))
+    summary["flows"][0]["goodput_bps"] *= 3
+    (wrong / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    assert replay(wrong, tmp_path / "out", "--quiet") == 1
+    found = json.loads((tmp_path / "out" / "replay.json").read_text(encoding="utf-8"))
+    assert set(found["not_reproduced"]) == {"main.goodput_mbps"}
+    each = found["not_reproduced"]["main.goodput_mbps"]
+    assert each["recorded"] == pytest.approx(summary["flows"][0]["goodput_bps"] / 1e6)
+    assert each["low"] <= each["high"] < 20.0
+    assert (
+        f"leobench: warning: recorded flow main is not reproduced: goodput_mbps {each['recorded']:.4g} "
+        f"recorded, {each['low']:.4g} to {each['high']:.4g} over the paths\n"
+    ) in capsys.readouterr().err
+    assert (tmp_path / "out" / "draws.csv").exists()
 
 
 def test_the_sampled_queue_is_read(busy: Path) -> None:

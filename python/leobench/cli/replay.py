@@ -2,7 +2,8 @@
 
 Prints the median and the 90 % interval of each metric over draws of the path, beside the same over the
 throughput of the recording as if it were the capacity, and beside what the recording states
-(docs/howto/replay.md).
+(docs/howto/replay.md). Exits with 1, and keeps the results, if the recorded flow, run again over the paths,
+does not reproduce its recorded goodput or median round trip.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ def main(args: argparse.Namespace) -> int:
         print(f"\nResults in {args.out}/: {names}")
     for warning in outcome.warnings:
         terminal.warn(warning)
-    return 0
+    return 1 if outcome.mismatches else 0
 
 
 def render(outcome: Outcome, wall_s: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,12 @@ NUMBERS, DRAWS, BANDS, FIGURE = "replay.json", "draws.csv", "posterior.csv", "re
 
 # Shares of the draws within an interval.
 LEVELS = (0.5, 0.8, 0.9)
+# Metrics of the recorded flow that its runs over the draws must reproduce: within the range of these, wider
+# on either side by this share of it, by that of the recorded value, and for round trips by so many times what
+# they are off.
+_REPRODUCED = ("goodput_mbps", "rtt_p50_ms")
+_SLACK_RANGE, _SLACK_SHARE, _SLACK_JITTER = 0.5, 0.1, 2.0
+
 # Draws whose least and greatest are the ends of the widest of them.
 FEWEST_DRAWS = 19
 
@@ -41,6 +47,15 @@ class Interval:
     median: float
     ends: Mapping[float, tuple[float, float]]
     missing: int
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """A metric of the recorded flow that it does not have over the draws: its value, and theirs."""
+
+    recorded: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -75,6 +90,25 @@ class Outcome:
         return {f"{name}.{metric}": value for metric, value in self.posterior.transfer.own.items()}
 
     @property
+    def mismatches(self) -> dict[str, Mismatch]:
+        """The metrics of the recording that its flow does not reproduce over the draws, by `flow.metric`."""
+        rows = [_flat(flows) for case, flows in self.cases.items() if case.world == runs.UNCHANGED]
+        flow = str(self.posterior.transfer.template["name"])
+        found = {}
+        for metric in _REPRODUCED:
+            name = f"{flow}.{metric}"
+            recorded, values = self.recorded.get(name), [row[name] for row in rows if name in row]
+            if recorded is None or not values:
+                continue
+            low, high = min(values), max(values)
+            slack = _SLACK_RANGE * (high - low) + _SLACK_SHARE * abs(recorded)
+            if metric.startswith("rtt"):
+                slack += 1e3 * _SLACK_JITTER * self.posterior.transfer.jitter_s
+            if not low - slack <= recorded <= high + slack:
+                found[name] = Mismatch(recorded, low, high)
+        return found
+
+    @property
     def warnings(self) -> list[str]:
         """Limits of the outcome, a sentence each."""
         found = []
@@ -83,6 +117,12 @@ class Outcome:
             found.append(
                 f"the recording bounds the capacity only from below in {100 * share:.0f} % of the time; "
                 "results about faster senders rest on the prior"
+            )
+        for name, each in self.mismatches.items():
+            flow, _, metric = name.rpartition(".")
+            found.append(
+                f"recorded flow {flow} is not reproduced: {metric} {each.recorded:.4g} recorded, "
+                f"{each.low:.4g} to {each.high:.4g} over the paths"
             )
         return found
 
@@ -102,6 +142,7 @@ class Outcome:
             "bounded_share": found.bounded_share,
             "loss_mean": float(found.loss.mean()),
             "warnings": self.warnings,
+            "not_reproduced": {name: asdict(each) for name, each in self.mismatches.items()},
             "recorded": self.recorded,
             "naive": self.naive,
             "unchanged": _intervals(self.intervals(runs.UNCHANGED)),
