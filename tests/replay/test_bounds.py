@@ -61,6 +61,21 @@ def test_loss_that_limits_the_sender_leaves_the_capacity_open(
     assert found["queue_limit_is_known"]
 
 
+def test_a_busy_link_gives_no_warning_but_progress(
+    busy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert replay(busy, tmp_path / "out") == 0
+    error = capsys.readouterr().err
+    assert "leobench: inferring: prior 1 of 15 (" in error
+    assert "leobench: 1 of 20 runs (" in error
+    assert "warning" not in error
+    found = json.loads((tmp_path / "out" / "replay.json").read_text(encoding="utf-8"))
+    assert found["warnings"] == []
+    assert found["not_reproduced"] == {}
+    assert replay(busy, tmp_path / "out", "--quiet", "--force") == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_recording_that_its_own_flow_does_not_reproduce_ends_with_1(
     busy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,7 +1,8 @@
-"""Progress bars of runs and campaigns on standard error, only if that is a terminal."""
+"""Progress of runs, campaigns and replays on standard error; bars only if that is a terminal."""
 
 from __future__ import annotations
 
+import math
 import shutil
 import sys
 import time
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 # Columns of a line at most, of the bar itself, and between the parts.
 _WIDEST, _LONGEST, _SHORTEST, _GAP = 79, 20, 8, "  "
+# Seconds between lines that stay.
+_EVERY_S = 5.0
 
 
 class _Line:
@@ -89,6 +92,35 @@ class CampaignProgress(_Line):
             if self._status is not None:
                 kept = f"{self._status.done} of {self._status.total} runs are kept in {self._folder}/"
             raise KeyboardInterrupt(f"{kept}; continue with --resume") from None
+
+
+class ReplayProgress(_Line):
+    """The step of an inference, then the finished runs; without a terminal, lines that stay."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._quiet = quiet
+        self._stage, self._last_s = "", -math.inf
+
+    def step(self, text: str) -> None:
+        """Shows the step, such as `inferring: prior 5 of 15`."""
+        if self._shown:
+            self._draw(f"{text} ({duration(self._elapsed_s)})"[: max(self._width, 0)])
+        else:
+            self._log(text.partition(":")[0], text)
+
+    def __call__(self, status: Status) -> None:
+        """Shows the finished runs."""
+        if self._shown:
+            self._draw(render_campaign(status, self._elapsed_s, self._width))
+        else:
+            self._log("running", f"{status.done:,} of {status.total:,} runs")
+
+    def _log(self, stage: str, text: str) -> None:
+        """Prints a line if the stage is a new one, or some seconds after the last."""
+        if not self._quiet and (stage != self._stage or self._elapsed_s - self._last_s >= _EVERY_S):
+            self._stage, self._last_s = stage, self._elapsed_s
+            print(f"leobench: {text} ({duration(self._elapsed_s)})", file=sys.stderr)
 
 
 def render(now_s: float, end_s: float, packets: int, elapsed_s: float, width: int = _WIDEST) -> str:

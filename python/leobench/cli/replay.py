@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from leobench.cli import columns, options, terminal
-from leobench.cli.progress import CampaignProgress
+from leobench.cli.progress import ReplayProgress
 
 if TYPE_CHECKING:
     import argparse
@@ -85,7 +85,7 @@ def main(args: argparse.Namespace) -> int:
     if args.seed < 0:
         raise InputError(f"--seed: {args.seed} is negative; allowed: from 0")
     started = time.perf_counter()
-    with CampaignProgress(None, quiet=args.quiet) as progress:
+    with ReplayProgress(quiet=args.quiet) as progress:
         outcome = replay(
             args.recording,
             args.overrides,
@@ -100,6 +100,7 @@ def main(args: argparse.Namespace) -> int:
             workers=args.workers,
             force=args.force,
             progress=lambda done, total: progress(Status(done, 0, total, 0)),
+            report=progress.step,
         )
     if args.json:
         terminal.print_json(outcome.to_dict())

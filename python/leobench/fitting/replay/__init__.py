@@ -38,6 +38,7 @@ def replay(  # noqa: PLR0913 (every option, by name)
     workers: int | None = None,
     force: bool = False,
     progress: Callable[[int, int], object] = lambda _done, _total: None,
+    report: Callable[[str], object] = lambda _step: None,
 ) -> Outcome:
     """Infers the path of a recorded transfer, and runs a changed scenario over draws of it.
 
@@ -55,6 +56,7 @@ def replay(  # noqa: PLR0913 (every option, by name)
         workers: The number of processes; one per processor unless given.
         force: Whether to replace a replay in `out`.
         progress: Called with the number of finished runs and that of all.
+        report: Called with the step of the inference.
 
     Raises:
         InputError: If the recording, the fit or a change is wrong, or `out` cannot be written to.
@@ -77,7 +79,7 @@ def replay(  # noqa: PLR0913 (every option, by name)
     posterior.check(transfer)
     runs.check(transfer, changes)
     beside = None if light is None else recordings.read_light(light, transfer)
-    path = posterior.infer(transfer, found, beside, draws, seed, queue)
+    path = posterior.infer(transfer, found, beside, draws, seed, queue, report)
     with folder.writing(out, force=force, ours=outcome.is_ours) as partial:
         file = world.write(path, partial)
         chosen = runs.cases(draws, changed=bool(changes))

@@ -15,7 +15,7 @@ from leobench.fitting.replay.transfer import BIN_S, MOSTLY, PACKET, observe
 from leobench.fitting.series import SLOT_S
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -111,6 +111,7 @@ def infer(
     draws: int,
     seed: int,
     queue_limit: float | None = None,
+    report: Callable[[str], object] = lambda _step: None,
 ) -> Posterior:
     """Infers a path.
 
@@ -121,6 +122,7 @@ def infer(
         draws: The number of joint paths.
         seed: Of all random numbers.
         queue_limit: Bytes of the queue; as recorded, or inferred, unless given.
+        report: Called with the step it is at.
 
     Raises:
         InputError: If the recording is too short, or too little is known of it.
@@ -129,12 +131,12 @@ def infer(
     seen = observe(transfer, light)
     limit = queue_limit or transfer.queue_limit
     generator = np.random.default_rng(seed)
-    weighted = _priors(transfer, seen, fit, limit, seed)
-    found = _paths(transfer, seen, weighted, limit, draws, generator)
+    weighted = _priors(transfer, seen, fit, limit, seed, report)
+    found = _paths(transfer, seen, weighted, limit, draws, generator, report)
     known = limit is not None
     if limit is None:
         limit = _limit(seen, found)
-        found = _paths(transfer, seen, weighted, limit, draws, generator)
+        found = _paths(transfer, seen, weighted, limit, draws, generator, report)
     base = float(np.nanmin(transfer.rtt_s))
     passed = np.interp(seen.edges + base, transfer.times, transfer.passed)
     loss = _loss(seen, found, limit, generator)
@@ -179,13 +181,15 @@ def _paths(
     limit: float | None,
     draws: int,
     generator: np.random.Generator,
+    report: Callable[[str], object],
 ) -> particles.Paths:
     """Draws from the mixture of priors, each in proportion to its weight."""
     ends = np.round(np.cumsum([weight for _, weight in weighted]) * draws).astype(int)
     counts = np.diff(np.concatenate([[0], ends]))
     parts = []
-    for (prior, _), count in zip(weighted, counts, strict=True):
+    for number, ((prior, _), count) in enumerate(zip(weighted, counts, strict=True), 1):
         if count:
+            report(f"inferring: paths of prior {number} of {len(weighted)}")
             run = particles.Filter(transfer, seen, prior, limit, PARTICLES, generator)
             run.run()
             parts.append(particles.paths(run, int(count), generator))
@@ -215,14 +219,18 @@ def _priors(
     fit: Fit | None,
     limit: float | None,
     seed: int,
+    report: Callable[[str], object],
 ) -> list[tuple[Prior, float]]:
     """Priors and their weights: the likelihood of the transfer under each, the largest first."""
 
-    def weigh(candidates: Sequence[Prior], known: Sequence[float], power: float) -> list[tuple[Prior, float]]:
+    def weigh(
+        candidates: Sequence[Prior], known: Sequence[float], power: float, first: int
+    ) -> list[tuple[Prior, float]]:
         if len(candidates) == 1:
             return [(candidates[0], 1.0)]
         evidence = []
-        for prior in candidates:
+        for number, prior in enumerate(candidates, first):
+            report(f"inferring: prior {number} of {len(capacities) + len(delays)}")
             run = particles.Filter(transfer, seen, prior, limit, _CHOOSING, np.random.default_rng(seed))
             run.run()
             evidence.append(run.evidence)
@@ -235,10 +243,10 @@ def _priors(
     capacities = [fit.capacity] if fit is not None else _capacities(transfer, seen)
     delays = [fit.delay] if fit is not None and fit.delay is not None else _delays(transfer, seen)
     middle = delays[len(delays) // 2]
-    best = weigh([Prior(capacity, middle) for capacity in capacities], [1.0] * len(capacities), 1.0)
+    best = weigh([Prior(capacity, middle) for capacity in capacities], [1.0] * len(capacities), 1.0, 1)
     chances = [chance for _, _, chance in _DELAYS]
     with_delays = [Prior(best[0][0].capacity, delay) for delay in delays]
-    delay = weigh(with_delays, chances, _DELAY_POWER)[:_DELAYS_MIXED]
+    delay = weigh(with_delays, chances, _DELAY_POWER, len(capacities) + 1)[:_DELAYS_MIXED]
     both = [
         (Prior(one.capacity, other.delay), share * part)
         for one, share in best[:_MIXED]
