@@ -110,11 +110,13 @@ def test_streams_are_listed_where_there_are_several() -> None:
 
 def test_the_progress_bar_says_how_far_and_how_long() -> None:
     assert progress.render(15.0, 60.0, 12_345, 0.5) == (
-        "[#####               ]  25%  15.0 of 60 s  1.5 s left  30 virtual s/s"
+        "[###         ]  25%  15.0 of 60 s  1.5 s left  30 virtual s/s  24,690 packets/s"
     )
-    over = progress.render(70.0, 60.0, 1, 7.0)
-    assert over == f"[{'#' * 20}] 100%  70.0 of 60 s  10 virtual s/s  1 packets"
-    assert "left" not in progress.render(0.0, 60.0, 0, 0.0)
+    over = progress.render(70.0, 60.0, 21, 7.0)
+    assert over == f"[{'#' * 17}] 100%  70.0 of 60 s  10 virtual s/s  3 packets/s  21 packets"
+    start = progress.render(0.0, 60.0, 0, 0.0)
+    assert "left" not in start
+    assert "/s  0 packets" in start, "no packet was sent, so no rate is told"
     assert "2 h 0 min left" in progress.render(60.0, 3_660.0, 123_456_789, 120.0)
 
 

@@ -51,7 +51,7 @@ class _Line:
 
 
 class Progress(_Line):
-    """The virtual time of a run and its speed; a `progress` callback for `leobench.run`."""
+    """The virtual time of a run and its speed, in packets too; a `progress` callback for `leobench.run`."""
 
     def __call__(self, now_s: float, end_s: float, packets: int) -> None:
         """Redraws the bar."""
@@ -126,11 +126,12 @@ class ReplayProgress(_Line):
 def render(now_s: float, end_s: float, packets: int, elapsed_s: float, width: int = _WIDEST) -> str:
     """The bar of a run as text of at most `width` columns."""
     share = min(now_s / end_s, 1.0) if end_s > 0 else 1.0
-    speed = now_s / elapsed_s if elapsed_s > 0 else 0.0
+    speed, rate = (now_s / elapsed_s, packets / elapsed_s) if elapsed_s > 0 else (0.0, 0.0)
     parts = [
         f"{now_s:.1f} of {end_s:g} s",
         *([f"{duration((end_s - now_s) / speed)} left"] if speed > 0 and share < 1 else []),
         f"{speed:,.3g} virtual s/s" if speed < 100 else f"{speed:,.0f} virtual s/s",
+        *([f"{rate:,.0f} packets/s"] if rate > 0 else []),
         f"{packets:,} packets",
     ]
     return _fitted(share, parts, width)
@@ -147,12 +148,12 @@ def render_campaign(status: Status, elapsed_s: float, width: int = _WIDEST) -> s
     return _fitted(status.done / status.total, parts, width)
 
 
-# Parts that are worth a shorter bar.
-_VITAL = 2
+# Parts that are worth a shorter bar: all of a run but the number of its packets.
+_VITAL = 4
 
 
 def _fitted(share: float, parts: Sequence[str], width: int) -> str:
-    """A bar and as many of the parts as have room; for the first two of them the bar becomes shorter."""
+    """A bar and as many of the parts as have room; for the first ones the bar becomes shorter."""
     percent = f"{share:4.0%}"
     kept: list[str] = []
     for number, part in enumerate(parts):
