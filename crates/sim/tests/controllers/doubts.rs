@@ -149,7 +149,7 @@ fn controllers(kind: &str) -> Vec<&'static str> {
     let specs = specs.filter(|spec| kind == "quic" || !spec.is_coupled());
     let needs =
         |spec: &CongestionSpec| spec.model().needs_forecast() || spec.model().needs_access();
-    specs.filter(|spec| !needs(spec)).map(|spec| spec.name()).collect()
+    specs.filter(|spec| !needs(spec)).map(|spec| spec.kind()).collect()
 }
 
 #[test]
