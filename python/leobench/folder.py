@@ -44,7 +44,7 @@ TABLES = (
 )
 
 # Tables that only some runs have: those in real time, and those whose packets take hops in orbit.
-OPTIONAL_TABLES = ("spin", "sockets", "hops")
+OPTIONAL_TABLES = ("spin", "sockets", "hops", "ways")
 
 # What tells the manifest of a run from any other.
 _MANIFEST_KEYS = {"leobench", "engine", "seed", "wall_s", "validity", "scenario"}

@@ -137,6 +137,11 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         return self["hops"]
 
     @property
+    def ways(self) -> pl.DataFrame:
+        """Satellites that every link's packets pass, on change; only runs with hops with queues have it."""
+        return self["ways"]
+
+    @property
     def spin(self) -> pl.DataFrame:
         """Round-trip times that QUIC's spin bit showed; only runs in real time have it."""
         return self["spin"]

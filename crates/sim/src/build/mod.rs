@@ -162,6 +162,7 @@ impl FromScenario<'_> {
     /// Adds the links through a constellation. If it is `foreseen`, forecasts can tell what it will do.
     fn constellation(&mut self, constellation: ConstellationTopology, foreseen: bool) {
         self.builder.satellites(constellation.satellites());
+        self.builder.stations(constellation.stations());
         for (direction, channel) in constellation.channels() {
             self.builder.channel(channel, vec![direction]);
         }

@@ -23,6 +23,8 @@ pub struct Names {
     pub topologies: Vec<String>,
     /// Satellites of a constellation.
     pub satellites: Vec<String>,
+    /// Its stations: terminals first, then gateways.
+    pub stations: Vec<String>,
 }
 
 impl Names {

@@ -50,10 +50,12 @@ impl MemorySink {
 
 impl TableSink for MemorySink {
     fn write(&mut self, table: Table, batch: &Batch) -> Result<(), SinkError> {
-        if table as usize == self.0.len() {
+        let known = self.0.iter().position(|writer| writer.table == table);
+        let place = known.unwrap_or(self.0.len());
+        if known.is_none() {
             self.0.push(TableWriter::new(Vec::new(), table)?);
         }
-        self.0[table as usize].write(batch)
+        self.0[place].write(batch)
     }
 
     fn keeps(&self) -> bool {
@@ -113,10 +115,12 @@ impl FileSink {
 
 impl TableSink for FileSink {
     fn write(&mut self, table: Table, batch: &Batch) -> Result<(), SinkError> {
-        if table as usize == self.files.len() {
+        let known = self.files.iter().position(|file| file.writer.table == table);
+        let place = known.unwrap_or(self.files.len());
+        if known.is_none() {
             self.files.push(TableFile::create(&self.folder, table)?);
         }
-        self.files[table as usize].write(batch)
+        self.files[place].write(batch)
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<StoredTable>, SinkError> {

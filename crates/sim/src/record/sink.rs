@@ -20,7 +20,7 @@ pub trait TableSink: Send {
         false
     }
 
-    /// Completes all tables, those without rows included, and returns them in the order of [`Table::ALL`].
+    /// Completes all tables, those of every run without rows included, and returns these first, in the order of [`Table::ALL`].
     ///
     /// # Errors
     /// If what is still buffered cannot be stored.

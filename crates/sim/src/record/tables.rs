@@ -33,6 +33,8 @@ pub enum Table {
     Losses,
     /// The hops of the network in orbit, sampled. Only runs whose packets take hops with queues have it.
     Hops,
+    /// The satellites that every link's packets pass, on change. Only runs whose packets take hops with queues have it.
+    Ways,
     /// Round-trip times that QUIC's spin bit showed. Only runs in real time have it.
     Spin,
 }
@@ -258,6 +260,26 @@ const HOPS: &[Column] = &[
     Column::integer("dropped_packets", "packets that the queue dropped since the last sample"),
 ];
 
+const WAYS: &[Column] = &[
+    TIME,
+    LINK,
+    Column::text("from_station", "terminal or gateway where packets go up; null if there is no way")
+        .or_null(),
+    Column::text(
+        "satellites",
+        "names of the satellites in order of travel, with `->` between; null if there is no way",
+    )
+    .or_null(),
+    Column::text("to_station", "terminal or gateway where packets come down; null if there is no way")
+        .or_null(),
+    Column::integer("hops", "links between satellites on the way; null if there is no way").or_null(),
+    Column::integer(
+        "delay_ns",
+        "propagation delay at that time, without the link's own, nanoseconds; null if there is no way",
+    )
+    .or_null(),
+];
+
 const SPIN: &[Column] = &[
     TIME,
     Column::text("source", "address and port of the sender of the packets"),
@@ -282,6 +304,9 @@ impl Table {
         Self::Losses,
     ];
 
+    /// The tables of runs whose packets take hops in orbit, which come next.
+    pub const IN_ORBIT: [Self; 2] = [Self::Hops, Self::Ways];
+
     /// Name of the table, and of its file without the ending.
     pub const fn name(self) -> &'static str {
         match self {
@@ -298,6 +323,7 @@ impl Table {
             Self::Handovers => "handovers",
             Self::Losses => "losses",
             Self::Hops => "hops",
+            Self::Ways => "ways",
             Self::Spin => "spin",
         }
     }
@@ -318,6 +344,7 @@ impl Table {
             Self::Handovers => HANDOVERS,
             Self::Losses => LOSSES,
             Self::Hops => HOPS,
+            Self::Ways => WAYS,
             Self::Spin => SPIN,
         }
     }

@@ -7,7 +7,7 @@ use parquet::basic::{LogicalType, Type};
 use super::frame::Frame;
 use super::rows::BATCH_ROWS;
 use super::*;
-use crate::topology::{Access, HandoverStage, Stage};
+use crate::topology::{Access, HandoverStage, Stage, TransitWay};
 
 const SETTINGS: RecordSettings = RecordSettings {
     flows: usize::MAX,
@@ -25,7 +25,8 @@ fn names() -> Names {
         links: vec!["uplink".to_owned(), "other".to_owned()].into(),
         nodes: vec!["a".to_owned(), "b".to_owned()].into(),
         topologies: vec!["moves".to_owned()],
-        satellites: vec!["one/0-0".to_owned()],
+        satellites: vec!["one/0-0".to_owned(), "one/0-1".to_owned()],
+        stations: vec!["van".to_owned(), "turin".to_owned()],
     }
 }
 
@@ -192,6 +193,40 @@ fn every_column_holds_what_it_is_named_after() {
     }
 }
 
+/// A run may have ways without any packet, and a packet's hop before the first batch of ways is full.
+#[test]
+fn tables_of_the_network_in_orbit_are_there_once_they_have_rows() {
+    let [up, down] = LinkId::from(0).directions();
+    let way = TransitWay {
+        stations: [0, 1],
+        satellites: vec![1, 0],
+        delay: SimDuration::from_micros(4_200),
+    };
+    let mut recorder = in_memory(SETTINGS);
+    recorder.way(ms(0), up, Some(&way)).unwrap();
+    recorder.way(ms(9), down, None).unwrap();
+    let tables = recorder.finish().unwrap();
+    let [ways] = &tables[Table::ALL.len()..] else { panic!("{} tables", tables.len()) };
+    assert_eq!(ways.table, Table::Ways);
+    let expected =
+        ["0 uplink/a->b van one/0-1->one/0-0 turin 1 4200000", "9000000 uplink/b->a - - - - -"];
+    assert_eq!(rows(ways), expected);
+
+    let mut recorder = in_memory(SETTINGS);
+    for _ in 0..BATCH_ROWS {
+        recorder.way(ms(1), up, Some(&way)).unwrap();
+    }
+    let backlog = Backlog { packets: 2, bytes: Bytes::new(1_500) };
+    let (sent, busy) = (Bytes::new(9_000), SimDuration::from_micros(70));
+    let hop = HopRow { name: "up/van", backlog, sent, busy, dropped: 6 };
+    recorder.hop(ms(2), &hop).unwrap();
+    let tables = recorder.finish().unwrap();
+    let [ways, hops] = &tables[Table::ALL.len()..] else { panic!("{} tables", tables.len()) };
+    assert_eq!((ways.table, hops.table), (Table::Ways, Table::Hops));
+    assert_eq!(rows(ways).len(), BATCH_ROWS);
+    assert_eq!(rows(hops), ["2000000 up/van 1500 2 9000 70000 6"]);
+}
+
 #[test]
 fn tables_without_rows_are_there_with_their_columns() {
     let tables = in_memory(SETTINGS).finish().unwrap();
@@ -335,7 +370,7 @@ fn rows_count_before_they_are_compressed() {
 
 #[test]
 fn names_of_columns_are_distinct_and_documented() {
-    for table in Table::ALL.into_iter().chain([Table::Spin]) {
+    for table in Table::ALL.into_iter().chain(Table::IN_ORBIT).chain([Table::Spin]) {
         let mut names: Vec<_> = table.columns().iter().map(|column| column.name).collect();
         assert!(table.columns().iter().all(|column| !column.doc.is_empty()));
         names.sort_unstable();

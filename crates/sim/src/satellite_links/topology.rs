@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use leobench_base::{BitRate, DirectionId, LinkId, SimTime};
 use leobench_link::{Channel, ChannelState, Service};
 
-use super::{LinkState, SatelliteLinks, ServingChange};
+use super::{EarthStations, LinkState, SatelliteLinks, ServingChange};
 use crate::topology::{
     Access, AccessLink, AccessState, Change, HandoverStage, LaserLoad, LeftPackets, Stage, Topology,
 };
@@ -82,6 +82,12 @@ impl ConstellationTopology {
     /// The names of the satellites.
     pub fn satellites(&self) -> Vec<String> {
         self.satellites.names().to_vec()
+    }
+
+    /// The names of the stations: terminals first, then gateways.
+    pub fn stations(&self) -> Vec<String> {
+        let EarthStations { terminals, gateways } = self.satellites.stations();
+        terminals.iter().chain(gateways).map(|station| station.name.clone()).collect()
     }
 
     /// By direction of every link, a channel that offers what the satellites do at the start and changes with this topology only.

@@ -9,7 +9,7 @@ use leobench_orbit::{
 };
 
 use super::{LinkState, ServingChange, WayState, nadir};
-use crate::topology::{LaserLoad, Leg, NextHop, TransitUpdate};
+use crate::topology::{LaserLoad, Leg, NextHop, TransitUpdate, TransitWay};
 
 /// A station that uses all satellites in its sky at once.
 pub(super) struct Place {
@@ -37,6 +37,10 @@ pub(super) struct Route {
     pub(super) ends: [usize; 2],
     /// The ways up of packets of both directions.
     pub(super) entries: [Option<Leg>; 2],
+    /// The ways of packets of both directions.
+    pub(super) ways: [Option<TransitWay>; 2],
+    /// Whether the network knows whether there are any.
+    pub(super) is_told: bool,
 }
 
 /// Links over a network in orbit.
@@ -121,7 +125,8 @@ impl TransitLinks {
     /// The network as it is now, with what has changed since the last call.
     pub(super) fn take_update(&mut self) -> TransitUpdate {
         let next_hops = std::mem::take(&mut self.update.next_hops);
-        TransitUpdate { next_hops, ..self.update.clone() }
+        let ways = std::mem::take(&mut self.update.ways);
+        TransitUpdate { next_hops, ways, ..self.update.clone() }
     }
 
     /// Whether routes depend on what lasers carry.
@@ -207,6 +212,7 @@ impl TransitLinks {
         }
         for (path, (state, before)) in states.iter_mut().zip(entered).enumerate() {
             self.note_serving(path, before, &handovers, serving_changes);
+            self.follow_ways(path);
             state.way = self.way(path);
         }
     }
@@ -350,15 +356,31 @@ impl TransitLinks {
         }
     }
 
+    /// Finds the ways of packets of a link, and notes those that lead over other satellites or stations than before.
+    fn follow_ways(&mut self, path: usize) {
+        let Route { directions, ends: [first, second], entries: [there, back], is_told, .. } =
+            self.paths[path];
+        self.paths[path].is_told = true;
+        for (index, (up, to)) in [(there, second), (back, first)].into_iter().enumerate() {
+            let way = up.and_then(|up| self.walk(up, to));
+            let known = &mut self.paths[path].ways[index];
+            let is_known = match (&*known, &way) {
+                (Some(known), Some(way)) => known.is_along(way),
+                (known, way) => known.is_none() && way.is_none(),
+            };
+            if !(is_told && is_known) {
+                self.update.ways.push((directions[index], way.clone()));
+            }
+            *known = way;
+        }
+    }
+
     /// The way of a link, if packets have one there and one back.
     fn way(&self, path: usize) -> Option<WayState> {
         let route = &self.paths[path];
-        let [there, back] = route.entries;
-        let (there, back) = (there?, back?);
-        let (delay, hops, last) = self.walk(there, route.ends[1])?;
-        let (delay_back, _, _) = self.walk(back, route.ends[0])?;
+        let [Some(there), Some(back)] = &route.ways else { return None };
         let site = self.site(route.ends[0])?;
-        let satellite = SatelliteId::from(there.satellite as usize);
+        let satellite = SatelliteId::from(*there.satellites.first()? as usize);
         let state = self.ephemeris().state(satellite);
         let look = site.look(&state);
         Some(WayState {
@@ -367,10 +389,10 @@ impl TransitLinks {
             elevation_deg: look.elevation.degrees(),
             range_m: look.range_m,
             nadir_deg: nadir(state.position, site.position()).degrees(),
-            gateway: last.checked_sub(self.terminals).map(|gateway| gateway as usize),
-            hops,
-            delay,
-            delay_back,
+            gateway: there.stations[1].checked_sub(self.terminals).map(|gateway| gateway as usize),
+            hops: there.satellites.len() - 1,
+            delay: there.delay,
+            delay_back: back.delay,
             sharers: 1,
         })
     }
@@ -384,10 +406,11 @@ impl TransitLinks {
         }
     }
 
-    /// Delay, lasers and last station from a way up to a destination.
-    fn walk(&self, up: Leg, destination: usize) -> Option<(SimDuration, usize, u32)> {
+    /// The way from a satellite where packets go up to a destination.
+    fn walk(&self, up: Leg, destination: usize) -> Option<TransitWay> {
         let mut delay = up.delay + self.backhauls[up.station as usize];
-        let (mut at, mut hops) = (up.satellite, 0);
+        let mut at = up.satellite;
+        let mut satellites = vec![at];
         loop {
             match self.next_hops[destination][at as usize] {
                 NextHop::Nowhere => return None,
@@ -395,13 +418,14 @@ impl TransitLinks {
                     let laser = LaserId::from(laser as usize);
                     delay += self.router.laser_delay(laser)?;
                     at = self.router.laser(laser).to.index() as u32;
-                    hops += 1;
+                    satellites.push(at);
                 }
                 NextHop::Down => {
                     let exits = &self.update.exits[destination];
                     let down = exits.iter().find(|leg| leg.satellite == at)?;
-                    let over_land = self.backhauls[down.station as usize];
-                    return Some((delay + down.delay + over_land, hops, down.station));
+                    delay += down.delay + self.backhauls[down.station as usize];
+                    let stations = [up.station, down.station];
+                    return Some(TransitWay { stations, satellites, delay });
                 }
             }
         }

@@ -14,7 +14,7 @@ pub use access::{AccessConfig, AccessLink, AccessState, Division, Offer};
 pub use forecast::ForecastConfig;
 pub use foreseen::Foreseen;
 pub use handover::{Handover, HandoverConfig, Transition, Trigger};
-pub use transit::{LaserLoad, Leg, NextHop, TransitUpdate};
+pub use transit::{LaserLoad, Leg, NextHop, TransitUpdate, TransitWay};
 
 /// Something that changes the network's links in the course of a run: a timetable of handovers, a random process, a
 /// constellation.

@@ -36,6 +36,24 @@ pub struct LaserLoad {
     pub packets: u64,
 }
 
+/// The way of packets of a link in one direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransitWay {
+    /// Numbers of the stations where packets go up and come down.
+    pub stations: [u32; 2],
+    /// Numbers of the satellites, in order of travel.
+    pub satellites: Vec<u32>,
+    /// Propagation delay from end to end, without the link's own.
+    pub delay: SimDuration,
+}
+
+impl TransitWay {
+    /// Whether packets of both pass the same stations and satellites.
+    pub fn is_along(&self, other: &Self) -> bool {
+        self.stations == other.stations && self.satellites == other.satellites
+    }
+}
+
 /// State of the network in orbit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransitUpdate {
@@ -47,4 +65,6 @@ pub struct TransitUpdate {
     pub exits: Vec<Vec<Leg>>,
     /// By direction of a link, where its packets go up; none without a way.
     pub entries: Vec<(DirectionId, Option<Leg>)>,
+    /// Directions of links whose packets take another way, or none, from now on; all of them at the start.
+    pub ways: Vec<(DirectionId, Option<TransitWay>)>,
 }

@@ -84,7 +84,9 @@ pub fn summary(text: &str) -> Summary {
 
 /// One of a run's tables.
 pub fn table(outcome: &Outcome, table: Table) -> Frame {
-    Frame::read(bytes(&outcome.tables[table as usize]))
+    let found = outcome.tables.iter().find(|stored| stored.table == table);
+    let found = found.unwrap_or_else(|| panic!("there is no table `{}`", table.name()));
+    Frame::read(bytes(found))
 }
 
 /// A table's bytes.

@@ -6,7 +6,7 @@ use crate::common::{run, scenario};
 use leobench_sim::summary::{FlowSummary, HopSummary, Summary};
 
 /// Pairs of cities over Kuiper's first shell, whose stations use any satellite in their sky; one flow of datagrams each.
-fn pairs(sky: &str, pairs: &[(&str, &str, &str)]) -> String {
+pub(crate) fn pairs(sky: &str, pairs: &[(&str, &str, &str)]) -> String {
     let cities = [
         ("manila", "14.6042", "120.9822"),
         ("dalian", "38.9140", "121.6147"),
@@ -59,7 +59,7 @@ fn pairs(sky: &str, pairs: &[(&str, &str, &str)]) -> String {
     text
 }
 
-const LASERS: &str = r#"
+pub(crate) const LASERS: &str = r#"
     isl = { rate = "10 Mbps", queue = { kind = "fifo", limit = "100 packets" }, every = "100 ms" }
     ground = { rate = "10 Mbps", queue = { kind = "fifo", limit = "100 packets" } }
 "#;

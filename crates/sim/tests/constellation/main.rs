@@ -12,3 +12,4 @@ mod hops;
 mod layouts;
 mod paths;
 mod satellite_queues;
+mod ways;

@@ -185,6 +185,7 @@ impl NetworkBuilder {
             nodes: self.nodes.clone(),
             topologies: self.handovers.clone(),
             satellites: self.satellites.clone(),
+            stations: self.stations.clone(),
         }
     }
 }

@@ -40,6 +40,7 @@ pub struct NetworkBuilder {
     sink: Box<dyn TableSink>,
     handovers: Vec<String>,
     satellites: Vec<String>,
+    stations: Vec<String>,
     sharing: Option<Sharing>,
     transit: Option<TransitPlan>,
     ends_outside: bool,
@@ -114,6 +115,7 @@ impl Default for NetworkBuilder {
             sink: Box::new(Nowhere),
             handovers: Vec::new(),
             satellites: Vec::new(),
+            stations: Vec::new(),
             sharing: None,
             transit: None,
             ends_outside: false,
@@ -154,6 +156,11 @@ impl NetworkBuilder {
     /// Names the satellites of a constellation, in the order of their numbers.
     pub fn satellites(&mut self, names: Vec<String>) {
         self.satellites = names;
+    }
+
+    /// Names the stations of a constellation: terminals first, then gateways.
+    pub fn stations(&mut self, names: Vec<String>) {
+        self.stations = names;
     }
 
     /// Gives each satellite that serves any of these links one transmitter and one queue per direction, in place of the links' own;

@@ -16,7 +16,7 @@ use leobench_transport::endpoint::{Endpoint, Event, LossVerdict, MoveStep, PathI
 use super::handovers::MOVING;
 use super::{Addresses, Observer, PathRoutes};
 use crate::record::{DropRow, Location, PacketEvent, PacketRow, SinkError};
-use crate::topology::HandoverStage;
+use crate::topology::{HandoverStage, TransitWay};
 
 /// Kind of the event that an end of a connection reports when its handshake is complete.
 const ESTABLISHED: &str = "established";
@@ -58,6 +58,8 @@ pub(in crate::network) enum NetworkEvent<'a> {
     Handover { topology: usize, stage: &'a HandoverStage },
     /// A link offers something else in one direction.
     Channel { direction: DirectionId, state: &'a ChannelState },
+    /// Packets of a link take another way through the network in orbit, or none, from now on.
+    Way { direction: DirectionId, way: Option<&'a TransitWay> },
     /// The changes of channels are complete: these directions offer something else.
     Offers { directions: &'a [DirectionId] },
     /// A flow uses these paths from now on; their routes are still to be found.
@@ -107,6 +109,9 @@ impl Observer {
             }
             NetworkEvent::Channel { direction, state } => {
                 return self.channel(now, direction, state);
+            }
+            NetworkEvent::Way { direction, way } => {
+                return self.recorder.way(now, direction, way);
             }
             NetworkEvent::Offers { directions } => return self.offers(now, directions),
             NetworkEvent::Paths { flow, paths } => return self.use_paths(now, flow, paths),

@@ -4,13 +4,14 @@ use leobench_base::{Descriptor, DirectionId, SimDuration};
 use leobench_link::Cause;
 
 use super::{HopId, HopKey, TableEntry, Transit, direction_of};
+use crate::network::observe::NetworkEvent;
 use crate::network::{Network, NetworkError};
 use crate::topology::{LeftPackets, TransitUpdate};
 
 impl Transit {
     /// Takes over the state of a topology; returns the lasers that have gone off.
     fn follow(&mut self, update: TransitUpdate) -> Vec<u32> {
-        let TransitUpdate { lasers, next_hops, exits, entries } = update;
+        let TransitUpdate { lasers, next_hops, exits, entries, ways: _ } = update;
         let mut off = Vec::new();
         for ((number, laser), delay) in (0..).zip(&mut self.lasers).zip(lasers) {
             if laser.is_on && delay.is_none() {
@@ -39,6 +40,10 @@ impl Network {
         &mut self,
         update: TransitUpdate,
     ) -> Result<(), NetworkError> {
+        for (direction, way) in &update.ways {
+            let event = NetworkEvent::Way { direction: *direction, way: way.as_ref() };
+            self.observer.emit(self.now, event)?;
+        }
         let Some(transit) = &mut self.transit else { return Ok(()) };
         let (left, off) = (transit.plan.left, transit.follow(update));
         for laser in off {

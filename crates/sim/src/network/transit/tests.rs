@@ -52,6 +52,7 @@ fn update(lasers: [bool; 2], next_hops: [NextHop; 3], last: u32, link: LinkId) -
         next_hops: numbered.map(|(satellite, hop)| (0, satellite, hop)).collect(),
         exits: vec![vec![leg(last, 1)], vec![leg(0, 0)]],
         entries: vec![(there, Some(leg(0, 0))), (back, Some(leg(last, 1)))],
+        ways: Vec::new(),
     }
 }
 

@@ -1,13 +1,15 @@
 //! The recorder: turns what the engine observes into rows of the run's tables.
 
 use leobench_base::{BitRate, Bytes, DirectionId, FlowId, NodeId, SimDuration, SimTime};
-use leobench_link::{Backlog, Cause};
-use leobench_transport::buffer::StreamBuffer;
-use leobench_transport::endpoint::{PathId, PathSample};
+use leobench_link::Cause;
+use leobench_transport::endpoint::PathId;
 
 mod losses;
+mod routes;
+mod samples;
 
 pub use losses::{DropRow, LossRow};
+pub use samples::HopRow;
 
 use super::names::Names;
 use super::rows::{Batch, Cell};
@@ -28,21 +30,6 @@ pub struct RecordSettings {
     pub flows: usize,
     /// Whether every packet becomes a row at every link.
     pub packets: bool,
-}
-
-/// A hop since its last sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HopRow<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// How much waits.
-    pub backlog: Backlog,
-    /// Bytes sent, with framing.
-    pub sent: Bytes,
-    /// Time in transmissions that ended.
-    pub busy: SimDuration,
-    /// Packets that the queue dropped.
-    pub dropped: u64,
 }
 
 /// The fate of a message.
@@ -198,134 +185,6 @@ impl Recorder {
         self.tables.append(Table::Messages, row)
     }
 
-    /// A sample of a path's sender state.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn transport(
-        &mut self,
-        now: SimTime,
-        flow: FlowId,
-        sample: &PathSample,
-    ) -> Result<(), SinkError> {
-        if !self.settings.series {
-            return Ok(());
-        }
-        let row = [
-            now.into(),
-            self.names.flows[flow].name.as_str().into(),
-            u64::from(sample.path.0).into(),
-            sample.cwnd.into(),
-            sample.ssthresh.into(),
-            sample.in_flight.into(),
-            sample.smoothed_rtt.into(),
-            sample.latest_rtt.into(),
-            sample.pacing.into(),
-            sample.phase.into(),
-            sample.totals.sent_bytes.into(),
-            sample.totals.acked_bytes.into(),
-            sample.totals.lost_bytes.into(),
-            sample.totals.retransmitted_bytes.into(),
-        ];
-        self.tables.append(Table::Transport, row)
-    }
-
-    /// A sample of a stream's send buffer.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn stream(
-        &mut self,
-        now: SimTime,
-        flow: FlowId,
-        stream: usize,
-        buffer: &StreamBuffer,
-    ) -> Result<(), SinkError> {
-        if !self.settings.series {
-            return Ok(());
-        }
-        let flow = &self.names.flows[flow];
-        let row = [
-            now.into(),
-            flow.name.as_str().into(),
-            flow.streams[stream].as_str().into(),
-            buffer.backlog().into(),
-            buffer.head_age(now).into(),
-            buffer.sojourn_sum(now).into(),
-        ];
-        self.tables.append(Table::Streams, row)
-    }
-
-    /// A sample of a link's queue.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn queue(
-        &mut self,
-        now: SimTime,
-        direction: DirectionId,
-        backlog: Backlog,
-    ) -> Result<(), SinkError> {
-        if !self.settings.series {
-            return Ok(());
-        }
-        let link = self.names.directions[direction].as_str();
-        let row = [now.into(), link.into(), backlog.bytes.into(), backlog.packets.into()];
-        self.tables.append(Table::Queues, row)
-    }
-
-    /// A sample of the queue of a shared transmitter.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn queue_named(
-        &mut self,
-        now: SimTime,
-        name: &str,
-        backlog: Backlog,
-    ) -> Result<(), SinkError> {
-        if !self.settings.series {
-            return Ok(());
-        }
-        let row = [now.into(), name.into(), backlog.bytes.into(), backlog.packets.into()];
-        self.tables.append(Table::Queues, row)
-    }
-
-    /// A sample of a hop of the network in orbit.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn hop(&mut self, now: SimTime, row: &HopRow<'_>) -> Result<(), SinkError> {
-        let HopRow { name, backlog, sent, busy, dropped } = *row;
-        let row = [
-            now.into(),
-            name.into(),
-            backlog.bytes.into(),
-            backlog.packets.into(),
-            sent.into(),
-            busy.into(),
-            dropped.into(),
-        ];
-        self.tables.append(Table::Hops, row)
-    }
-
-    /// A sample of what the delivery opportunities of a link that a trace serves have offered so far.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn opportunities(
-        &mut self,
-        now: SimTime,
-        direction: DirectionId,
-        offered: Bytes,
-    ) -> Result<(), SinkError> {
-        if !self.settings.series {
-            return Ok(());
-        }
-        let link = self.names.directions[direction].as_str();
-        self.tables.append(Table::Opportunities, [now.into(), link.into(), offered.into()])
-    }
-
     /// Records the state of a link from now on, if series are recorded.
     ///
     /// # Errors
@@ -426,31 +285,6 @@ impl Recorder {
         self.tables.append(Table::Events, row)
     }
 
-    /// The links that a flow's packets take from now on in a direction, `there` (from its sender) or `back`; none if there
-    /// is no way.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn route(
-        &mut self,
-        now: SimTime,
-        flow: FlowId,
-        direction: &str,
-        route: Option<&[DirectionId]>,
-    ) -> Result<(), SinkError> {
-        if !self.has_series(flow) {
-            return Ok(());
-        }
-        let links = route.map(|route| {
-            let names: Vec<_> =
-                route.iter().map(|link| self.names.directions[*link].as_str()).collect();
-            names.join(" ")
-        });
-        let flow = self.names.flows[flow].name.as_str();
-        let row = [now.into(), flow.into(), direction.into(), links.as_deref().into()];
-        self.tables.append(Table::Routes, row)
-    }
-
     /// A stage of a handover by the topology of this number.
     ///
     /// # Errors
@@ -492,7 +326,7 @@ struct Tables {
 
 impl Tables {
     fn new(sink: Box<dyn TableSink>) -> Self {
-        let batches = Table::ALL.into_iter().chain([Table::Hops]).map(Batch::new).collect();
+        let batches = Table::ALL.into_iter().chain(Table::IN_ORBIT).map(Batch::new).collect();
         Self { batches, sink, written: Bytes::ZERO }
     }
 
@@ -515,7 +349,7 @@ impl Tables {
     }
 
     fn finish(mut self) -> Result<Vec<StoredTable>, SinkError> {
-        for table in Table::ALL.into_iter().chain([Table::Hops]) {
+        for table in Table::ALL.into_iter().chain(Table::IN_ORBIT) {
             if !self.batches[table as usize].is_empty() {
                 self.flush(table)?;
             }

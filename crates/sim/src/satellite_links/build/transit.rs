@@ -40,7 +40,8 @@ pub(super) fn build(
         refuse(passage)?;
         let ends = [found.terminal(spec, passage, rng)?, found.gateways(passage)?];
         let directions = leobench_base::LinkId::from(passage.number).directions();
-        paths.push(Route { directions, ends, entries: [None; 2] });
+        let (entries, ways) = ([None; 2], [const { None }; 2]);
+        paths.push(Route { directions, ends, entries, ways, is_told: false });
     }
     let Stations { terminals, places, ends, backhauls, .. } = found;
     let mut ephemeris = ephemeris(spec, constellation)?;
