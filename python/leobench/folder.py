@@ -43,8 +43,14 @@ TABLES = (
     "losses",
 )
 
-# Tables that only some runs have: those in real time, and those whose packets take hops in orbit.
-OPTIONAL_TABLES = ("spin", "sockets", "hops", "ways")
+# Tables of runs whose packets take hops in orbit.
+ORBIT_TABLES = ("hops", "ways")
+
+# Tables that only some runs have: those in real time, and those in orbit.
+OPTIONAL_TABLES = ("spin", "sockets", *ORBIT_TABLES)
+
+# Tables that campaigns may keep.
+CAMPAIGN_TABLES = (*TABLES, *ORBIT_TABLES)
 
 # What tells the manifest of a run from any other.
 _MANIFEST_KEYS = {"leobench", "engine", "seed", "wall_s", "validity", "scenario"}

@@ -14,7 +14,7 @@ from leobench.campaign import names, places
 from leobench.campaign.definition import MOST_VARIANTS, Definition, Variant
 from leobench.errors import InputError, allowed, cut, near
 from leobench.files import LARGEST_FILE, is_scenario, open_regular, read_toml, similar
-from leobench.folder import TABLES
+from leobench.folder import CAMPAIGN_TABLES
 from leobench.overrides import as_text
 
 if TYPE_CHECKING:
@@ -341,8 +341,8 @@ def _tables(table: Table) -> tuple[str, ...]:
         return ()
     asked = _words(table, "tables")
     for index, name in enumerate(asked):
-        if name not in TABLES:
-            _wrong(f"tables[{index}]", name, f"unknown table; {allowed(name, TABLES)}")
+        if name not in CAMPAIGN_TABLES:
+            _wrong(f"tables[{index}]", name, f"unknown table; {allowed(name, CAMPAIGN_TABLES)}")
     return asked
 
 

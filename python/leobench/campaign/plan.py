@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 1_000_000  # of a campaign: each has its own file
 
-SERIES = ("transport", "streams", "queues", "channel", "paths")
+SERIES = ("transport", "streams", "queues", "channel", "paths", "hops")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench.errors import InputError
 from leobench.files import read_text
-from leobench.folder import TABLES, refuse_damaged_manifest
+from leobench.folder import CAMPAIGN_TABLES, refuse_damaged_manifest
 from leobench.result import Tables, read_table
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class CampaignResult:
     @cached_property
     def tables(self) -> Tables:
         """The tables that were kept, with `variant` and `replicate` before their own columns."""
-        files = {name: self.folder / "tables" / f"{name}.parquet" for name in TABLES}
+        files = {name: self.folder / "tables" / f"{name}.parquet" for name in CAMPAIGN_TABLES}
         there = {name: file for name, file in files.items() if file.is_file()}
         return Tables.from_parquet(there, self._again)
 

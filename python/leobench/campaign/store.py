@@ -20,7 +20,7 @@ from leobench.campaign import provenance
 from leobench.campaign.result import DATASETS, MANIFEST, read_manifest
 from leobench.errors import InputError, RunError
 from leobench.files import read_text
-from leobench.folder import TABLES, refuse_unnameable, refusing
+from leobench.folder import CAMPAIGN_TABLES, refuse_unnameable, refusing
 from leobench.manifest import Doubt
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _RUNS, _TABLES = "runs", "tables"
 _PARTIAL, _LOCK = ".partial", ".lock"
 
 # The files of a campaign by their paths in its folder.
-_TABLE = rf"({'|'.join(TABLES)})\.parquet"
+_TABLE = rf"({'|'.join(CAMPAIGN_TABLES)})\.parquet"
 _OURS = re.compile(
     rf"{'|'.join(map(re.escape, (_LOCK, MANIFEST, *DATASETS)))}"
     rf"|({'|'.join(plots.CAMPAIGN_KINDS)})({'|'.join(map(re.escape, plots.FORMATS))})"

@@ -53,6 +53,9 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
             raise
         return Outcome(None, f"a bug in leobench: {error}", {})
     numbers, recorded = json.loads(ended.summary), ended.tables
+    lacking = [name for name in tables if name not in recorded]
+    if lacking:
+        return Outcome(None, f"has no table `{lacking[0]}`: its packets take no hops in orbit", {})
     if run.spreads:
         spreads.add(numbers, metrics.frame(recorded["messages"]))
     doubts = [
