@@ -14,7 +14,7 @@ pub use error::FileError;
 pub use frame::{Angle, Epoch, Geodetic, Site, State, Topocentric, Vector};
 pub use isl::{
     Components, Entry, Exit, Gateways, Isl, Laser, LaserId, LayoutSpec, Limits, NextHop, Outgoing,
-    Router, RoutingSpec, Way, plus_grid,
+    Router, RoutingSpec, SourceRoute, Way, plus_grid,
 };
 pub use motion::{
     Constellation, DestinationId, Ephemeris, GatewayId, Orbit, OrbitError, Satellite, SatelliteId,

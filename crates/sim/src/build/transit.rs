@@ -84,7 +84,7 @@ impl FromScenario<'_> {
         satellites: &SatelliteLinks,
     ) -> Result<Option<TransitPlan>, BuildError> {
         let Some(layout) = satellites.transit() else { return Ok(None) };
-        let TransitLayout { lasers, destinations } = layout;
+        let TransitLayout { lasers, destinations, source_routed } = layout;
         let hops = self.hops(spec, satellites, &lasers)?;
         let stations = satellites.stations();
         let terminals = stations.terminals.len();
@@ -120,6 +120,7 @@ impl FromScenario<'_> {
             destinations: count.unwrap_or_default(),
             backhauls: backhauls.collect::<Vec<Option<SimDuration>>>(),
             routes,
+            source_routed,
             left: spec.old_packets,
             causes: hops.causes(),
             factory: hops.factory(terminals),

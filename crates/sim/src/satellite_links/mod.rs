@@ -27,7 +27,7 @@ pub use topology::ConstellationTopology;
 use transit::TransitLinks;
 
 use crate::record::chain_name;
-use crate::scenario::Scenario;
+use crate::scenario::{RouteChoice, Scenario};
 use crate::topology::{AccessLink, AccessState, LaserLoad, TransitUpdate};
 
 /// The links of a scenario through its constellation, over its terminals and gateways.
@@ -123,6 +123,8 @@ pub struct TransitLayout {
     pub lasers: Vec<[u32; 2]>,
     /// By direction of a link, the number of its destination.
     pub destinations: Vec<(DirectionId, u32)>,
+    /// Whether packets carry routes along.
+    pub source_routed: bool,
 }
 
 /// A change of the satellite that serves a link.
@@ -282,8 +284,17 @@ impl SatelliteLinks {
         match &self.kind {
             Kind::Transit(satellites) => {
                 let destinations = satellites.destinations().collect();
-                Some(TransitLayout { lasers: satellites.lasers(), destinations })
+                let (lasers, source_routed) = (satellites.lasers(), satellites.are_source_routed());
+                Some(TransitLayout { lasers, destinations, source_routed })
             }
+            Kind::Orbits(_) | Kind::Chain(_) | Kind::Forwarded(_) => None,
+        }
+    }
+
+    /// Which route of a pair a link takes, if it has one of its own.
+    pub fn route_choice(&self, path: usize) -> Option<RouteChoice> {
+        match &self.kind {
+            Kind::Transit(satellites) => satellites.route_choice(path),
             Kind::Orbits(_) | Kind::Chain(_) | Kind::Forwarded(_) => None,
         }
     }

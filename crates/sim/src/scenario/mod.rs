@@ -23,8 +23,8 @@ pub(crate) use constellation::hypatia_fault;
 pub(crate) use constellation::text_of;
 pub use constellation::{
     BackhaulSpec, BeamSpec, ConstellationSpec, Forwarded, GatewaySpec, GroundSpec, Instant,
-    IslSpec, PassageSpec, SatelliteSpec, Satellites, SatellitesModel, SatellitesSpec, StateFile,
-    TerminalSpec,
+    IslSpec, PassageSpec, RouteChoice, SatelliteSpec, Satellites, SatellitesModel, SatellitesSpec,
+    StateFile, TerminalSpec,
 };
 pub use cross_layer::CrossLayerSpec;
 pub use flow::{

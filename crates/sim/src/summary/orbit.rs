@@ -15,6 +15,13 @@ summary! {
         pub looped_packets: u64,
         /// Packets that came to a satellite which knew no way on.
         pub black_hole_packets: u64,
+        /// Packets that went on by the tables of satellites, as the route that they carried along was interrupted; with the routing
+        /// `disjoint`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rerouted_packets: Option<u64>,
+        /// Searches in which a link with the second route of a pair found none, and was down; with the routing `disjoint`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub missing_routes: Option<u64> ["count"],
         /// The hops whose queues packets entered, by name.
         pub hops: Vec<HopSummary>,
     }
@@ -49,11 +56,13 @@ summary! {
 impl OrbitSummary {
     /// Of hops, over a time.
     pub(crate) fn new((hops, totals): &(Vec<HopTotals>, TransitTotals), span: SimDuration) -> Self {
-        let TransitTotals { looped, black_holes, visits } = *totals;
+        let TransitTotals { looped, black_holes, visits, routes } = *totals;
         Self {
             visits,
             looped_packets: looped,
             black_hole_packets: black_holes,
+            rerouted_packets: routes.map(|routes| routes.rerouted),
+            missing_routes: routes.map(|routes| routes.missing),
             hops: hops.iter().map(|hop| HopSummary::new(hop, span)).collect(),
         }
     }

@@ -61,6 +61,10 @@ pub struct TransitUpdate {
     pub lasers: Vec<Option<SimDuration>>,
     /// Changed next hops: destination, satellite, and where to from now on.
     pub next_hops: Vec<(u32, u32, NextHop)>,
+    /// Changed routes of links that have their own: by direction, the lasers in order.
+    pub routes: Vec<(DirectionId, Vec<u32>)>,
+    /// Searches since the last update in which a link whose route is the second of a pair found none, although there is a first.
+    pub missing_routes: u64,
     /// By destination, the satellites from which it can be reached.
     pub exits: Vec<Vec<Leg>>,
     /// By direction of a link, where its packets go up; none without a way.

@@ -287,46 +287,62 @@ fn anything(seed: u64) -> String {
     text.replace("QUEUE", &queue)
 }
 
-/// Whatever moves and whoever shares: what a link took in, it delivered, dropped by a cause, or still has, and every hop as well. The engine
+/// Runs a scenario, if it can be: what a link took in, it delivered, dropped by a cause, or still has, and every hop as well. The engine
 /// itself checks at the end of a run that each packet is on a link ([`Network::finish`](leobench_sim::Network)).
+fn run_conserved(text: &str, seed: u64) -> Option<Summary> {
+    let summary = run(&crate::common::try_scenario(text).ok()?, seed).summary;
+    for hop in &summary.orbit.as_ref()?.hops {
+        let dropped: u64 = hop.dropped_packets.iter().map(|(_, packets)| packets).sum();
+        let gone = hop.sent_packets + hop.withdrawn_packets + dropped;
+        assert!(gone <= hop.queued_packets, "{seed}: {} in {text}", hop.name);
+    }
+    // Nodes drop for want of a route as well, and only flows count that.
+    for cause in ["queue", "handover", "channel", "down", "mtu", "loop"] {
+        let of_links: u64 = summary.links.iter().map(|link| link.dropped_packets.of(cause)).sum();
+        let of_flows: u64 = summary.flows.iter().map(|flow| flow.dropped_packets.of(cause)).sum();
+        assert_eq!(of_links, of_flows, "{seed}: {cause}");
+    }
+    let udp = summary.flows.iter().filter(|flow| flow.transport == "udp");
+    for flow in udp {
+        let lost: u64 = flow.dropped_packets.iter().map(|(_, packets)| packets).sum();
+        assert_eq!(flow.undelivered_messages, lost, "{seed}: {}", flow.name);
+    }
+    Some(summary)
+}
+
+/// Whatever moves and whoever shares, no packet is lost or doubled.
 #[test]
 fn nothing_is_lost_or_doubled_over_random_constellations() {
     let (mut ran, mut causes) = (0, std::collections::BTreeSet::new());
     for seed in 0..200 {
-        let Ok(scenario) = crate::common::try_scenario(&anything(seed)) else { continue };
-        let summary = run(&scenario, seed).summary;
-        let Some(orbit) = &summary.orbit else { continue };
+        let Some(summary) = run_conserved(&anything(seed), seed) else { continue };
         ran += 1;
         for link in &summary.links {
-            causes.extend(
-                link.dropped_packets
-                    .iter()
-                    .filter(|(_, n)| *n > 0)
-                    .map(|(name, _)| name.to_owned()),
-            );
-        }
-        for hop in &orbit.hops {
-            let dropped: u64 = hop.dropped_packets.iter().map(|(_, packets)| packets).sum();
-            let gone = hop.sent_packets + hop.withdrawn_packets + dropped;
-            assert!(gone <= hop.queued_packets, "{seed}: {} in {}", hop.name, anything(seed));
-        }
-        // Nodes drop for want of a route as well, and only flows count that.
-        for cause in ["queue", "handover", "channel", "down", "mtu", "loop"] {
-            let of_links: u64 =
-                summary.links.iter().map(|link| link.dropped_packets.of(cause)).sum();
-            let of_flows: u64 =
-                summary.flows.iter().map(|flow| flow.dropped_packets.of(cause)).sum();
-            assert_eq!(of_links, of_flows, "{seed}: {cause}");
-        }
-        let udp = summary.flows.iter().filter(|flow| flow.transport == "udp");
-        for flow in udp {
-            let lost: u64 = flow.dropped_packets.iter().map(|(_, packets)| packets).sum();
-            assert_eq!(flow.undelivered_messages, lost, "{seed}: {}", flow.name);
+            let dropped = link.dropped_packets.iter().filter(|(_, packets)| *packets > 0);
+            causes.extend(dropped.map(|(name, _)| name.to_owned()));
         }
     }
     assert!(ran >= 100, "only {ran} of 200 have a way at all");
     let expected = ["handover", "queue"];
     assert!(expected.iter().all(|cause| causes.contains(*cause)), "{causes:?}");
+}
+
+/// The same where packets carry routes along, of which some are interrupted, and some pairs have no second one.
+#[test]
+fn nothing_is_lost_or_doubled_over_random_routes() {
+    let (mut ran, mut rerouted, mut missing) = (0, 0, 0);
+    for seed in 0..200 {
+        let text = anything(seed).replace("isl = { ", "isl = { routing = \"disjoint\", ");
+        let (before, odd) = text.split_once("[links.way-1]").unwrap();
+        let odd = odd.replacen("\"] }", "\"], route = \"second\" }", 1);
+        let text = format!("{before}[links.way-1]{odd}");
+        let Some(summary) = run_conserved(&text, seed) else { continue };
+        let orbit = summary.orbit.as_ref().unwrap();
+        ran += 1;
+        rerouted += orbit.rerouted_packets.unwrap();
+        missing += orbit.missing_routes.unwrap();
+    }
+    assert!(ran >= 50 && rerouted > 0 && missing > 0, "{ran} {rerouted} {missing}");
 }
 
 /// One message says what is wrong, where, and what would be right.

@@ -6,6 +6,7 @@
 mod common;
 
 mod beams;
+mod disjoint;
 mod fitted;
 mod geometry;
 mod hops;

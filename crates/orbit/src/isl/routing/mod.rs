@@ -106,9 +106,7 @@ leobench_base::kinds! {
         Shortest(shortest::ShortestSpec) = "shortest",
         Hysteresis(hysteresis::HysteresisSpec) = "hysteresis",
         LoadAware(load_aware::LoadAwareSpec) = "load_aware",
-    }
-    refuses {
-        "disjoint" = "is not carried out: packets follow the tables of satellites, not routes of their own",
+        Disjoint(disjoint::DisjointSpec) = "disjoint",
     }
 }
 

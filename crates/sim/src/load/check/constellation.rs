@@ -8,8 +8,8 @@ use leobench_link::channel::starlink::{LinkEnd, StarlinkSpec};
 use super::Place;
 use crate::satellite_links::SatelliteLinks;
 use crate::scenario::{
-    Direction, LinkSpec, SatelliteSpec, SatellitesSpec, Scenario, ScenarioSpec, default_queue,
-    satellite_capacity,
+    ConstellationSpec, Direction, LinkSpec, RouteChoice, SatelliteSpec, SatellitesSpec, Scenario,
+    ScenarioSpec, default_queue, satellite_capacity,
 };
 
 /// How often delay and rate may be updated in a run; each time takes a row and work.
@@ -44,6 +44,12 @@ pub(super) fn link(spec: &ScenarioSpec, link: &LinkSpec, at: &Place<'_>) -> Resu
         let error =
             at.key("constellation").error("refers to a constellation, but the scenario has none");
         return Err(error.allowed("a table `constellation` with satellites"));
+    }
+    let routes = link.constellation.as_ref().and_then(|passage| passage.route);
+    if routes.is_some() && !spec.constellation.as_ref().is_some_and(ConstellationSpec::is_multipath)
+    {
+        let error = at.key("constellation").key("route").error("is given without two routes");
+        return Err(error.allowed("no `route`, or `constellation.isl.routing = \"disjoint\"`"));
     }
     Ok(())
 }
@@ -196,6 +202,10 @@ fn unreachable(satellites: &SatelliteLinks, path: usize, seen: bool) -> Fault {
         let problem =
             "never has a route: no satellite of the chain serves its subflow during the run";
         return Fault::new(field, problem, "a longer run, or another chain");
+    }
+    if seen && satellites.route_choice(path) == Some(RouteChoice::Second) {
+        let problem = "never has a route: no two routes between its ends share no laser";
+        return Fault::new(field, problem, "more lasers, another `policy`, or `route = \"first\"`");
     }
     if seen {
         let problem = format!(

@@ -7,6 +7,24 @@ use crate::network::schedule::Entity;
 use crate::network::{Network, NetworkError, Way};
 
 impl Transit {
+    /// A packet goes up with the route that its link has now, if it has one of its own.
+    pub(super) fn set_out(&mut self, direction: DirectionId, packet: &Descriptor) {
+        if let Some(route) = self.passenger(direction).own_route {
+            self.routes.keep(route);
+            self.ride_mut(packet).route = Some(route);
+        }
+    }
+
+    /// A packet follows its route no more.
+    #[inline]
+    pub(super) fn forget_route(&mut self, packet: &Descriptor) {
+        if self.ride(packet).route.is_some()
+            && let Some(route) = self.ride_mut(packet).leave_route()
+        {
+            self.routes.release(route);
+        }
+    }
+
     /// Whether packets of a link have a way up.
     fn is_open(&self, direction: DirectionId) -> bool {
         self.passenger(direction).entry.is_some()
@@ -72,7 +90,8 @@ impl Network {
         delay: SimDuration,
         mut packet: Descriptor,
     ) -> Result<(), NetworkError> {
-        let Some(transit) = &self.transit else { return Ok(()) };
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        transit.forget_route(&packet);
         let ride = transit.ride(&packet);
         let (direction, queued) = (direction_of(packet.tag), ride.queued);
         (packet.meta.arrival, packet.meta.is_sent) = (ride.entered + queued, true);
@@ -90,6 +109,9 @@ impl Network {
         direction: DirectionId,
         mut packet: Descriptor,
     ) -> Result<(), NetworkError> {
+        if let Some(transit) = &mut self.transit {
+            transit.forget_route(&packet);
+        }
         packet.meta.enter(self.now);
         self.directions[direction].on_returned(self.now, packet, &mut self.link_output);
         self.deliver(direction)

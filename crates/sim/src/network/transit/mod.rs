@@ -2,7 +2,7 @@
 //! links share.
 //!
 //! A packet takes the next hop that the tables of a satellite name when it gets there, as in a network of routers. [`Transit`] has the
-//! tables and the hops; `boarding` takes packets off their links and on again, `service` moves them over hops, `moves` follows
+//! tables, the hops, and the routes of links that have their own, which their packets carry along; `boarding` takes packets off their links and on again, `service` moves them over hops, `moves` follows
 //! the tables, lasers and terminals. [`Ride`] is the state of one packet on its way.
 
 mod boarding;
@@ -11,6 +11,7 @@ mod hop;
 mod moves;
 mod plan;
 mod ride;
+mod routes;
 mod service;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ pub use plan::{
     TransitRoute,
 };
 use ride::Ride;
+use routes::{RouteId, Routes};
 
 /// Totals of a hop that has sent anything.
 #[derive(Clone, Debug)]
@@ -47,6 +49,23 @@ pub(crate) struct TransitTotals {
     pub(crate) black_holes: u64,
     /// Packets that came to satellites.
     pub(crate) visits: u64,
+    /// Routes that packets carry along, if any do.
+    pub(crate) routes: Option<RouteTotals>,
+}
+
+impl TransitTotals {
+    fn new(plan: &TransitPlan) -> Self {
+        Self { routes: plan.source_routed.then(RouteTotals::default), ..Self::default() }
+    }
+}
+
+/// How links fared with routes of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RouteTotals {
+    /// Searches in which a link found none, although the pair of its ends has another one.
+    pub(crate) missing: u64,
+    /// Packets that went on by the tables of satellites, as their route was interrupted ahead.
+    pub(crate) rerouted: u64,
 }
 
 /// The network in orbit.
@@ -58,6 +77,7 @@ pub(in crate::network) struct Transit {
     /// By destination and satellite.
     next_hops: Vec<Vec<TableEntry>>,
     exits: Vec<Vec<Leg>>,
+    routes: Routes,
     /// How often the tables have changed.
     epoch: u32,
     hops: TiVec<HopId, Hop>,
@@ -85,6 +105,8 @@ struct Passenger {
     route: TransitRoute,
     /// The way up of its packets now.
     entry: Option<Leg>,
+    /// The route of its own that packets which go up now carry along.
+    own_route: Option<RouteId>,
     /// Its latest rate above zero.
     rate: BitRate,
     /// The hops up and down that it used last, and their keys.
@@ -106,19 +128,27 @@ impl Transit {
             plan.causes.drops.iter().for_each(|cause| link.expect_cause(*cause));
             plan.causes.marks.iter().for_each(|cause| link.expect_mark(*cause));
             let rate = link.offered_rate().unwrap_or(BitRate::ZERO);
-            links[*direction] =
-                Some(Passenger { route: *route, entry: None, rate, up: None, down: None });
+            links[*direction] = Some(Passenger {
+                route: *route,
+                entry: None,
+                own_route: None,
+                rate,
+                up: None,
+                down: None,
+            });
         }
         let next_hops = vec![vec![TableEntry::NOWHERE; plan.satellites]; plan.destinations];
         let exits = vec![Vec::new(); plan.destinations];
         let lasers = plan.lasers.iter().map(|ends| Laser::new(*ends)).collect();
         let laser_hops = vec![None; 2 * plan.lasers.len()];
+        let totals = TransitTotals::new(&plan);
         Self {
             plan,
             links,
             lasers,
             next_hops,
             exits,
+            routes: Routes::default(),
             epoch: 0,
             hops: TiVec::new(),
             known: FxHashMap::default(),
@@ -127,7 +157,7 @@ impl Transit {
             told: SimTime::MAX,
             rides: Vec::new(),
             output: SharedOutput::default(),
-            totals: TransitTotals::default(),
+            totals,
             told_loads: Vec::new(),
         }
     }
@@ -172,7 +202,7 @@ impl Transit {
     /// Counts anew from `now` on, as at the end of a warm-up.
     pub(in crate::network) fn restart(&mut self, now: SimTime) {
         self.told_loads.clear();
-        self.totals = TransitTotals::default();
+        self.totals = TransitTotals::new(&self.plan);
         for hop in &mut self.hops {
             hop.restart(now, &self.plan.causes);
         }

@@ -11,7 +11,8 @@ use crate::topology::{LeftPackets, TransitUpdate};
 impl Transit {
     /// Takes over the state of a topology; returns the lasers that have gone off.
     fn follow(&mut self, update: TransitUpdate) -> Vec<u32> {
-        let TransitUpdate { lasers, next_hops, exits, entries, ways: _ } = update;
+        let TransitUpdate { lasers, next_hops, routes, missing_routes, exits, entries, ways: _ } =
+            update;
         let mut off = Vec::new();
         for ((number, laser), delay) in (0..).zip(&mut self.lasers).zip(lasers) {
             if laser.is_on && delay.is_none() {
@@ -25,6 +26,15 @@ impl Transit {
         }
         for (destination, satellite, hop) in next_hops {
             self.next_hops[destination as usize][satellite as usize] = TableEntry::new(hop);
+        }
+        for (direction, lasers) in routes {
+            let new = self.routes.add(lasers);
+            if let Some(old) = self.passenger_mut(direction).own_route.replace(new) {
+                self.routes.release(old);
+            }
+        }
+        if let Some(totals) = &mut self.totals.routes {
+            totals.missing += missing_routes;
         }
         self.exits = exits;
         for (direction, entry) in entries {

@@ -111,6 +111,8 @@ pub struct TransitPlan {
     pub backhauls: Vec<Option<SimDuration>>,
     /// The links.
     pub routes: Vec<(DirectionId, TransitRoute)>,
+    /// Whether packets carry routes along.
+    pub source_routed: bool,
     /// Fate of the packets at a laser that goes off, and at a satellite that a terminal leaves.
     pub left: LeftPackets,
     /// The causes for which queues drop and mark.

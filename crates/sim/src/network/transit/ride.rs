@@ -2,6 +2,8 @@
 
 use leobench_base::{SimDuration, SimTime};
 
+use super::routes::RouteId;
+
 /// The most satellites that are remembered: loops that begin when tables change are shorter.
 const MOST_REMEMBERED: usize = 12;
 
@@ -13,11 +15,14 @@ pub(super) struct Ride {
     pub(super) entered: SimTime,
     /// Time in queues so far.
     pub(super) queued: SimDuration,
-    /// Delay of the way that it takes, as it was when it came there; and number of the satellite behind a way up, of the station behind
-    /// one down.
-    pub(super) ahead: (SimDuration, u32),
-    /// The state of the tables when it last met one.
+    /// Delay of the way that it takes, as it was when it came there.
+    pub(super) delay_ahead: SimDuration,
+    /// Number of the satellite behind a way up, of the station behind one down.
+    pub(super) node_ahead: u32,
+    /// The state of the tables when it entered its link.
     epoch: u32,
+    /// The route that it carries along, if it does not follow tables.
+    pub(super) route: Option<RouteId>,
     /// Satellites so far.
     hops: u16,
     /// Whether its first transmission has begun.
@@ -48,8 +53,10 @@ impl Ride {
         Self {
             entered: now,
             queued: SimDuration::ZERO,
-            ahead: (SimDuration::ZERO, 0),
+            delay_ahead: SimDuration::ZERO,
+            node_ahead: 0,
             epoch,
+            route: None,
             hops: 0,
             departed: false,
             visited: [0; MOST_REMEMBERED],
@@ -72,6 +79,17 @@ impl Ride {
         } else {
             Visit::First
         }
+    }
+
+    /// Lasers on its way so far, as it is at a satellite.
+    pub(super) fn lasers_passed(&self) -> usize {
+        usize::from(self.hops).saturating_sub(1)
+    }
+
+    /// From the satellite where it is, it follows tables, which may lead it back.
+    pub(super) const fn leave_route(&mut self) -> Option<RouteId> {
+        self.epoch = self.epoch.wrapping_sub(1);
+        self.route.take()
     }
 
     /// Whether it has been at a satellite.

@@ -6,12 +6,14 @@ use typed_index_collections::TiSlice;
 
 use super::hop::Transmitter;
 use super::ride::Visit;
-use super::{HopId, HopKey, HopRate, Passenger, Ride, Transit, TransitRoute, direction_of};
+use super::{
+    HopId, HopKey, HopRate, Passenger, Ride, RouteId, Transit, TransitRoute, direction_of,
+};
 use crate::network::observe::NetworkEvent;
 use crate::network::schedule::Entity;
 use crate::network::{Network, NetworkError, Way};
 use crate::record::Location;
-use crate::topology::{Leg, NextHop};
+use crate::topology::{LeftPackets, Leg, NextHop};
 
 /// How the packets of a hop are served.
 fn service<'a>(
@@ -84,6 +86,21 @@ impl Transit {
         self.lasers[laser as usize / 2].ends[1 - laser as usize % 2]
     }
 
+    /// The next hop of a packet at a satellite on the route that it carries along, if it can be used.
+    fn along(
+        &self,
+        route: RouteId,
+        packet: &Descriptor,
+        (satellite, destination): (u32, usize),
+    ) -> NextHop {
+        let is_exit = |leg: &Leg| leg.satellite == satellite;
+        match self.routes.laser(route, self.ride(packet).lasers_passed()) {
+            Some(laser) if self.lasers[laser as usize / 2].is_on => NextHop::Over(laser),
+            None if self.exits[destination].iter().any(is_exit) => NextHop::Down,
+            Some(_) | None => NextHop::Nowhere,
+        }
+    }
+
     fn next_wake(&self) -> Option<SimTime> {
         Some(self.wakes.first().0).filter(|first| *first < SimTime::MAX)
     }
@@ -92,16 +109,18 @@ impl Transit {
     fn way_on(&mut self, id: HopId, packet: &Descriptor) -> Onward {
         let direction = direction_of(packet.tag);
         match self.hops[id].key {
-            HopKey::Laser(_) => Onward::Flies(self.ride(packet).ahead.0),
+            HopKey::Laser(_) => Onward::Flies(self.ride(packet).delay_ahead),
             HopKey::Up(_) => match self.passenger(direction).entry {
                 None => Onward::Stranded,
                 Some(Leg { satellite, delay, .. }) => {
-                    self.ride_mut(packet).ahead = (delay, satellite);
+                    let ride = self.ride_mut(packet);
+                    (ride.delay_ahead, ride.node_ahead) = (delay, satellite);
+                    self.set_out(direction, packet);
                     Onward::Flies(delay)
                 }
             },
             HopKey::Down { .. } => {
-                let (delay, station) = self.ride(packet).ahead;
+                let Ride { delay_ahead: delay, node_ahead: station, .. } = *self.ride(packet);
                 let continues = self.passenger(direction).route.from_terminal
                     && self.plan.backhauls[station as usize].is_some();
                 if continues { Onward::Flies(delay) } else { Onward::Ends(delay) }
@@ -228,8 +247,8 @@ impl Network {
         let Some(transit) = &self.transit else { return Ok(()) };
         match transit.hops[id].key {
             HopKey::Laser(laser) => self.visit(transit.end_of(laser), packet),
-            HopKey::Up(_) => self.visit(transit.ride(&packet).ahead.1, packet),
-            HopKey::Down { .. } => self.at_gateway(transit.ride(&packet).ahead.1, packet),
+            HopKey::Up(_) => self.visit(transit.ride(&packet).node_ahead, packet),
+            HopKey::Down { .. } => self.at_gateway(transit.ride(&packet).node_ahead, packet),
             HopKey::Backhaul { station, .. } => self.at_gateway(station, packet),
         }
     }
@@ -258,10 +277,38 @@ impl Network {
     ) -> Result<(), NetworkError> {
         let Some(transit) = &mut self.transit else { return Ok(()) };
         let destination = transit.passenger(direction).route.destination as usize;
-        match transit.next_hops[destination][satellite as usize].get() {
+        let next = match transit.ride(&packet).route {
+            None => transit.next_hops[destination][satellite as usize].get(),
+            Some(route) => transit.along(route, &packet, (satellite, destination)),
+        };
+        match next {
+            NextHop::Nowhere if transit.ride(&packet).route.is_some() => {
+                self.leave_route(satellite, direction, packet)
+            }
             NextHop::Nowhere => self.strand(packet),
             NextHop::Over(laser) => self.go_over(laser, packet),
             NextHop::Down => self.go_down(satellite, direction, packet),
+        }
+    }
+
+    /// The route of a packet is interrupted ahead: it goes on by the tables of satellites if packets left behind do not get lost.
+    #[cold]
+    fn leave_route(
+        &mut self,
+        satellite: u32,
+        direction: DirectionId,
+        packet: Descriptor,
+    ) -> Result<(), NetworkError> {
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        transit.forget_route(&packet);
+        match transit.plan.left {
+            LeftPackets::Deliver | LeftPackets::Drop => self.drop_on_hop(packet, Cause::HANDOVER),
+            LeftPackets::Drain | LeftPackets::Forward => {
+                if let Some(totals) = &mut transit.totals.routes {
+                    totals.rerouted += 1;
+                }
+                self.send_on(satellite, direction, packet)
+            }
         }
     }
 
@@ -272,7 +319,7 @@ impl Network {
         let delay = transit.lasers[laser as usize / 2].delay;
         let hop = &mut transit.hops[id];
         let Transmitter::DropTail(transmitter) = &mut hop.transmitter else {
-            transit.ride_mut(&packet).ahead.0 = delay;
+            transit.ride_mut(&packet).delay_ahead = delay;
             return self.put_on(id, packet);
         };
         packet.meta.enter(self.now);
@@ -304,11 +351,12 @@ impl Network {
         let Some(leg) = exits.iter().find(|leg| leg.satellite == satellite) else {
             return self.strand(packet);
         };
-        let down = (leg.delay, leg.station);
+        let (delay, station) = (leg.delay, leg.station);
         if !from_terminal && self.directions[direction].offered_rate().is_none() {
             return self.wait_for_terminal(direction, packet);
         }
-        transit.ride_mut(&packet).ahead = down;
+        let ride = transit.ride_mut(&packet);
+        (ride.delay_ahead, ride.node_ahead) = (delay, station);
         let id = transit.down_hop(direction, satellite);
         self.put_on(id, packet)
     }
@@ -335,7 +383,8 @@ impl Network {
         mut packet: Descriptor,
         cause: Cause,
     ) -> Result<(), NetworkError> {
-        let Some(transit) = &self.transit else { return Ok(()) };
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        transit.forget_route(&packet);
         let Ride { departed, entered, queued, .. } = *transit.ride(&packet);
         let direction = direction_of(packet.tag);
         let link = &mut self.directions[direction];

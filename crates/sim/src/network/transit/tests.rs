@@ -52,7 +52,7 @@ fn update(lasers: [bool; 2], next_hops: [NextHop; 3], last: u32, link: LinkId) -
         next_hops: numbered.map(|(satellite, hop)| (0, satellite, hop)).collect(),
         exits: vec![vec![leg(last, 1)], vec![leg(0, 0)]],
         entries: vec![(there, Some(leg(0, 0))), (back, Some(leg(last, 1)))],
-        ways: Vec::new(),
+        ..TransitUpdate::default()
     }
 }
 
@@ -91,6 +91,7 @@ impl Row {
             destinations: 2,
             backhauls: vec![None; 2],
             routes: routes.collect(),
+            source_routed: true,
             left,
             causes: Causes::default(),
             factory: Box::new(move |key| {
@@ -178,6 +179,14 @@ impl Row {
     }
 }
 
+/// Nothing has happened.
+const NONE: TransitTotals = TransitTotals {
+    looped: 0,
+    black_holes: 0,
+    visits: 0,
+    routes: Some(RouteTotals { missing: 0, rerouted: 0 }),
+};
+
 const LINK: fn() -> LinkId = || LinkId::from(0);
 
 /// Behind a queue discipline and computed ahead, packets take the same time.
@@ -192,7 +201,7 @@ fn packets_take_every_hop_and_wait_for_those_before_them() {
         // Up 1 ms, twice 1 ms on the wire and 2 ms over a laser, down 1 ms; the short one leaves half a millisecond behind the first,
         // and waits for nobody on the second laser.
         assert_eq!(row.arrived, [(1_000, 8_000), (500, 8_500), (1_000, 9_500)], "{drop_tail}");
-        assert_eq!(row.totals(), TransitTotals { visits: 9, ..TransitTotals::default() });
+        assert_eq!(row.totals(), TransitTotals { visits: 9, ..NONE });
     }
 }
 
@@ -205,7 +214,7 @@ fn packets_that_come_back_are_counted() {
     row.send(SimTime::ZERO, 1_000);
     row.run(micros(100_000));
     assert_eq!(row.arrived, [(1_000, 1_000 + 3_000 + 3_000 + 1_000)]);
-    assert_eq!(row.totals(), TransitTotals { visits: 3, looped: 1, black_holes: 0 });
+    assert_eq!(row.totals(), TransitTotals { visits: 3, looped: 1, ..NONE });
 }
 
 #[test]
@@ -216,7 +225,7 @@ fn packets_without_a_way_are_dropped_and_counted() {
     row.send(SimTime::ZERO, 1_000);
     row.run(micros(100_000));
     assert!(row.arrived.is_empty());
-    assert_eq!(row.totals(), TransitTotals { visits: 2, looped: 0, black_holes: 1 });
+    assert_eq!(row.totals(), TransitTotals { visits: 2, black_holes: 1, ..NONE });
     assert_eq!(row.dropped(Cause::NO_ROUTE), 1);
 }
 
@@ -253,5 +262,61 @@ fn packets_at_a_laser_that_goes_off_meet_their_fate() {
         assert_eq!(fate(LeftPackets::Drop), (Vec::new(), 3));
         let forwarded = vec![(1_001, 2_500), (1_002, 2_500), (1_000, 8_000)];
         assert_eq!(fate(LeftPackets::Forward), (forwarded, 0));
+    }
+}
+
+/// The network with a route that packets from the terminal carry along, while tables lead down from the satellite in the middle.
+fn routed(lasers: [bool; 2], route: &[u32]) -> TransitUpdate {
+    let tables = [NextHop::Over(0), NextHop::Down, NextHop::Nowhere];
+    let mut update = update(lasers, tables, 2, LINK());
+    update.exits[0].push(leg(1, 1));
+    update.routes = vec![(LINK().directions()[0], route.to_vec())];
+    update
+}
+
+impl Row {
+    /// Routes that a packet or a link follows.
+    fn routes_in_use(&self) -> usize {
+        self.network.transit.as_ref().unwrap().routes.in_use()
+    }
+}
+
+/// A packet on its way keeps its route when new ones take another one, and no route outlives its last packet.
+#[test]
+fn packets_follow_the_route_with_which_they_went_up() {
+    let changes =
+        vec![(SimTime::ZERO, routed([true; 2], &[0, 2])), (micros(1_500), routed([true; 2], &[0]))];
+    let mut row = Row::new(LeftPackets::Drain, true, changes);
+    row.send(SimTime::ZERO, 1_000);
+    row.send(micros(2_000), 1_001);
+    assert_eq!(row.routes_in_use(), 2);
+    row.run(micros(100_000));
+    assert_eq!(row.arrived, [(1_001, 2_000 + 1_000 + 3_001 + 1_000), (1_000, 8_000)]);
+    assert_eq!(row.totals(), TransitTotals { visits: 5, ..NONE });
+    assert_eq!(row.routes_in_use(), 1);
+}
+
+/// The second laser of a route goes off before the packet gets there: it goes on by the tables, or is lost.
+#[test]
+fn an_interrupted_route_is_left_or_loses_its_packets() {
+    for (left, arrived) in [
+        (LeftPackets::Drain, true),
+        (LeftPackets::Forward, true),
+        (LeftPackets::Deliver, false),
+        (LeftPackets::Drop, false),
+    ] {
+        let changes = vec![
+            (SimTime::ZERO, routed([true; 2], &[0, 2])),
+            (micros(1_500), routed([true, false], &[0])),
+        ];
+        let mut row = Row::new(left, true, changes);
+        row.send(SimTime::ZERO, 1_000);
+        row.run(micros(100_000));
+        let (rerouted, lost) = (u64::from(arrived), u64::from(!arrived));
+        let expected = if arrived { vec![(1_000, 1_000 + 3_000 + 1_000)] } else { Vec::new() };
+        assert_eq!(row.arrived, expected, "{left:?}");
+        let routes = Some(RouteTotals { missing: 0, rerouted });
+        assert_eq!(row.totals(), TransitTotals { visits: 2, routes, ..NONE });
+        assert_eq!((row.dropped(Cause::HANDOVER), row.routes_in_use()), (lost, 1));
     }
 }

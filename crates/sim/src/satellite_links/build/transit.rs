@@ -1,14 +1,14 @@
 //! The links of a scenario whose packets go from hop to hop.
 
 use leobench_base::spec::Fault;
-use leobench_base::{RngTree, SimDuration};
+use leobench_base::{LinkId, RngTree, SimDuration};
 use leobench_orbit::{Assignment, Constellation, Gap, Limits, PolicySpec, Router, Terminal};
 
 use super::super::fault::within;
 use super::super::stations::{EarthStation, EarthStations};
 use super::super::transit::{LinkEnd, Place, Route, TransitLinks};
 use super::{Passage, ephemeris, policy, router};
-use crate::scenario::{ConstellationSpec, Direction, Scenario};
+use crate::scenario::{ConstellationSpec, Direction, RouteChoice, Scenario};
 
 /// Time between two searches for routes where there are no lasers.
 const SEARCH: SimDuration = SimDuration::from_secs(1);
@@ -35,13 +35,23 @@ pub(super) fn build(
 ) -> Result<TransitLinks, Fault> {
     let at = |fault| within("constellation", fault);
     let mut found = Stations::new(spec, stations);
-    let mut paths = Vec::new();
+    let mut paths: Vec<Route> = Vec::new();
     for passage in passages {
         refuse(passage)?;
         let ends = [found.terminal(spec, passage, rng)?, found.gateways(passage)?];
-        let directions = leobench_base::LinkId::from(passage.number).directions();
-        let (entries, ways) = ([None; 2], [const { None }; 2]);
-        paths.push(Route { directions, ends, entries, ways, is_told: false });
+        let directions = LinkId::from(passage.number).directions();
+        let choice = spec.is_multipath().then(|| passage.spec.route.unwrap_or(RouteChoice::First));
+        let taken = paths.iter().zip(passages).filter(|(other, _)| other.ends == ends);
+        refuse_taken(passage, choice, &taken.collect::<Vec<_>>())?;
+        paths.push(Route {
+            directions,
+            ends,
+            entries: [None; 2],
+            ways: [const { None }; 2],
+            is_told: false,
+            choice,
+            pinned: None,
+        });
     }
     let Stations { terminals, places, ends, backhauls, .. } = found;
     let mut ephemeris = ephemeris(spec, constellation)?;
@@ -79,6 +89,29 @@ fn refuse(passage: &Passage<'_>) -> Result<(), Fault> {
     };
     let problem = "is given for a link whose packets go from hop to hop (`constellation.isl.rate`, `ground`, `beam`, a `backhaul`)";
     Err(Fault::new(format!("links.{name}.{key}"), problem, allowed))
+}
+
+/// Refuses a route of a pair that another link between the same ends has.
+fn refuse_taken(
+    passage: &Passage<'_>,
+    choice: Option<RouteChoice>,
+    taken: &[(&Route, &Passage<'_>)],
+) -> Result<(), Fault> {
+    let Some(choice) = choice else { return Ok(()) };
+    let Some((_, other)) = taken.iter().find(|(other, _)| other.choice == Some(choice)) else {
+        return Ok(());
+    };
+    let free = match choice {
+        RouteChoice::First => RouteChoice::Second,
+        RouteChoice::Second => RouteChoice::First,
+    };
+    let problem = format!("is `{}`, which the link `{}` takes", choice.word(), other.name);
+    let allowed = if taken.len() < 2 {
+        format!("`{}`", free.word())
+    } else {
+        "at most two links between the same terminal and gateways".to_owned()
+    };
+    Err(passage.fault(Fault::new("route", problem, allowed)))
 }
 
 impl<'a> Stations<'a> {

@@ -14,7 +14,7 @@ use leobench_orbit::{Epoch, LayoutSpec, PolicySpec, RoutingSpec};
 
 pub(crate) use hypatia::fault as hypatia_fault;
 pub use hypatia::{Forwarded, StateFile};
-pub use passage::PassageSpec;
+pub use passage::{PassageSpec, RouteChoice};
 pub use places::{BackhaulSpec, GatewaySpec, TerminalSpec};
 pub(crate) use satellites::text_of;
 pub use satellites::{Satellites, SatellitesModel, SatellitesSpec};
@@ -138,6 +138,11 @@ impl ConstellationSpec {
             || self.policy.model().is_free()
     }
 
+    /// Whether a pair of ends has two routes, and packets carry theirs along.
+    pub fn is_multipath(&self) -> bool {
+        self.isl.as_ref().is_some_and(|isl| isl.routing.model().is_multipath())
+    }
+
     fn check(&self) -> Result<(), Fault> {
         let times = [
             ("reconfigure_every", self.reconfigure_every),
@@ -193,6 +198,13 @@ impl ConstellationSpec {
         }
         if self.has_hops() {
             self.check_hops()?;
+        }
+        if let Some(isl) = self.isl.as_ref().filter(|_| !self.has_hops())
+            && isl.routing.model().is_multipath()
+        {
+            let problem = "gives packets routes of their own, but they take no hops with queues";
+            let allowed = "`isl.rate` or `ground`, or another `routing`";
+            return Err(Fault::new("isl.routing", problem, allowed));
         }
         if let Some(isl) = self.isl.as_ref().filter(|isl| isl.rate.is_none())
             && isl.routing.model().needs_loads()

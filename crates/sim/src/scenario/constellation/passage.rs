@@ -4,6 +4,16 @@ use leobench_base::spec::{Fault, Whole};
 use leobench_budget::{BudgetSpec, CellSpec, FadingSpec};
 use leobench_orbit::PolicySpec;
 
+leobench_base::words! {
+    /// One of the two routes between a pair of ends that share no laser.
+    pub enum RouteChoice {
+        /// The one of the lesser delay.
+        First = "first",
+        /// The other one.
+        Second = "second",
+    }
+}
+
 leobench_base::spec! {
     /// The route of a link from a terminal via its serving satellite to a gateway.
     ///
@@ -18,6 +28,9 @@ leobench_base::spec! {
         pub gateways: Option<Vec<String>>,
         /// Policy of this link; by default that of the constellation.
         pub policy: Option<PolicySpec>,
+        /// Which of the two disjoint routes between the terminal and the gateways the link takes, with the routing `disjoint`; the first
+        /// unless given.
+        pub route: Option<RouteChoice>,
         /// Budget of the radio link from the terminal to the satellite, for the rate in the direction `forward`.
         pub uplink: Option<BudgetSpec>,
         /// Budget of the radio link from the satellite to the terminal, for the rate in the direction `backward`.

@@ -1,5 +1,7 @@
 //! Satellites on orbits as a network of routers: next hops by destination, and where packets go up and come down.
 
+mod pinned;
+
 use leobench_base::{DirectionId, SimDuration, SimTime};
 use leobench_orbit::frame::light_delay;
 use leobench_orbit::isl::Load;
@@ -9,7 +11,9 @@ use leobench_orbit::{
 };
 
 use super::{LinkState, ServingChange, WayState, nadir};
+use crate::scenario::RouteChoice;
 use crate::topology::{LaserLoad, Leg, NextHop, TransitUpdate, TransitWay};
+use pinned::Pinned;
 
 /// A station that uses all satellites in its sky at once.
 pub(super) struct Place {
@@ -41,6 +45,9 @@ pub(super) struct Route {
     pub(super) ways: [Option<TransitWay>; 2],
     /// Whether the network knows whether there are any.
     pub(super) is_told: bool,
+    /// Which route of a pair it has of its own, if packets do not follow the tables of satellites, and that route.
+    pub(super) choice: Option<RouteChoice>,
+    pub(super) pinned: Option<Pinned>,
 }
 
 /// Links over a network in orbit.
@@ -122,11 +129,23 @@ impl TransitLinks {
         })
     }
 
+    /// Whether packets carry routes along.
+    pub(super) fn are_source_routed(&self) -> bool {
+        self.paths.iter().any(|route| route.choice.is_some())
+    }
+
+    /// Which route of a pair a link takes, if it has one of its own.
+    pub(super) fn route_choice(&self, path: usize) -> Option<RouteChoice> {
+        self.paths[path].choice
+    }
+
     /// The network as it is now, with what has changed since the last call.
     pub(super) fn take_update(&mut self) -> TransitUpdate {
         let next_hops = std::mem::take(&mut self.update.next_hops);
         let ways = std::mem::take(&mut self.update.ways);
-        TransitUpdate { next_hops, ways, ..self.update.clone() }
+        let routes = std::mem::take(&mut self.update.routes);
+        let missing_routes = std::mem::take(&mut self.update.missing_routes);
+        TransitUpdate { next_hops, ways, routes, missing_routes, ..self.update.clone() }
     }
 
     /// Whether routes depend on what lasers carry.
@@ -179,6 +198,9 @@ impl TransitLinks {
         }
         self.router.update(ephemeris);
         let went_off = self.refresh_lasers();
+        for destination in 0..self.ends.len() {
+            self.refresh_exits(destination);
+        }
         let due = now >= self.next || went_off || self.has_lost_an_entry();
         while self.next <= now {
             self.next += self.every;
@@ -189,21 +211,26 @@ impl TransitLinks {
             }
             LinkEnd::Free(_) => false,
         };
-        let stale: Vec<_> = self.ends.iter().map(|end| due || moved(end)).collect();
-        for (destination, stale) in stale.iter().enumerate() {
-            self.refresh_exits(destination);
-            if *stale {
-                self.route(destination);
-            }
+        let mut stale: Vec<_> = self.ends.iter().map(|end| due || moved(end)).collect();
+        for route in self.paths.iter().filter(|route| route.choice.is_some()) {
+            let either = route.ends.iter().any(|end| stale[*end]);
+            route.ends.iter().for_each(|end| stale[*end] |= either);
         }
+        for (destination, _) in stale.iter().enumerate().filter(|(_, stale)| **stale) {
+            self.route(destination);
+        }
+        self.pin(&stale);
         let entered: Vec<_> =
             self.paths.iter().map(|route| route.entries[0].map(|leg| leg.satellite)).collect();
         for index in 0..self.paths.len() {
             let [first, second] = self.paths[index].ends;
-            let entries = [
-                self.entry(index, first, second, 0, due),
-                self.entry(index, second, first, 1, due),
-            ];
+            let entries = match self.pinned_entries(&self.paths[index]) {
+                Some(entries) => entries,
+                None => [
+                    self.entry(index, first, second, 0, due),
+                    self.entry(index, second, first, 1, due),
+                ],
+            };
             self.paths[index].entries = entries;
         }
         self.update.entries.clear();
@@ -226,8 +253,11 @@ impl TransitLinks {
         before.iter().zip(&update.lasers).any(|(was, is)| was.is_some() && is.is_none())
     }
 
-    /// Whether a satellite where packets go up has left the sky of its station.
+    /// Whether a satellite where packets go up has left the sky of its station, or where those of a route of their own come down.
     fn has_lost_an_entry(&self) -> bool {
+        if self.paths.iter().any(|route| self.is_interrupted(route)) {
+            return true;
+        }
         let lost = |(leg, end): (&Option<Leg>, usize)| match (&leg, &self.ends[end]) {
             (Some(leg), LinkEnd::Free(_)) => self.leg_of(end, leg).is_none(),
             _ => false,
@@ -358,11 +388,10 @@ impl TransitLinks {
 
     /// Finds the ways of packets of a link, and notes those that lead over other satellites or stations than before.
     fn follow_ways(&mut self, path: usize) {
-        let Route { directions, ends: [first, second], entries: [there, back], is_told, .. } =
-            self.paths[path];
+        let Route { directions, entries, is_told, .. } = self.paths[path];
         self.paths[path].is_told = true;
-        for (index, (up, to)) in [(there, second), (back, first)].into_iter().enumerate() {
-            let way = up.and_then(|up| self.walk(up, to));
+        for (index, up) in entries.into_iter().enumerate() {
+            let way = up.and_then(|up| self.walk(&self.paths[path], up, 1 - index));
             let known = &mut self.paths[path].ways[index];
             let is_known = match (&*known, &way) {
                 (Some(known), Some(way)) => known.is_along(way),
@@ -406,8 +435,12 @@ impl TransitLinks {
         }
     }
 
-    /// The way from a satellite where packets go up to a destination.
-    fn walk(&self, up: Leg, destination: usize) -> Option<TransitWay> {
+    /// The way from a satellite where packets go up to an end of a link.
+    fn walk(&self, route: &Route, up: Leg, end: usize) -> Option<TransitWay> {
+        if route.choice.is_some() {
+            return self.walk_pinned(route, up, end);
+        }
+        let destination = route.ends[end];
         let mut delay = up.delay + self.backhauls[up.station as usize];
         let mut at = up.satellite;
         let mut satellites = vec![at];
