@@ -91,7 +91,19 @@ def test_a_trace_of_mahimahi_by_100_ms(tmp_path: Path) -> None:
 )
 def test_recordings_that_tell_no_capacity_or_delay(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        readers.read(write(tmp_path, text), "downlink")
+        readers.read(write(tmp_path, text), None if "rtt_ms" in text else "downlink")
+
+
+@pytest.mark.parametrize("form", ["csv", "ping"])
+def test_round_trips_have_no_direction(tmp_path: Path, form: str) -> None:
+    with pytest.raises(InputError, match=r"which take both directions; .* without `uplink=`"):
+        readers.read(write(tmp_path, pings(form)), "uplink")
+
+
+def test_milliseconds_in_a_column_of_seconds_are_named(tmp_path: Path) -> None:
+    file = write(tmp_path, f"time,rtt_s\n{START},0.04\n{START + 1},121\n")
+    with pytest.raises(InputError, match=r":3: .* 121 s; .*are they in ms\? Then name the column `rtt_ms`"):
+        readers.read(file)
 
 
 def test_names_with_a_direction() -> None:

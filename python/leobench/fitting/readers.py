@@ -55,7 +55,8 @@ def read(
         start_s: The time of the start of a trace that has no times of its own, in seconds since 1970.
 
     Raises:
-        InputError: If the file cannot be read, is in wrong units, or does not tell a capacity.
+        InputError: If the file cannot be read, is in wrong units, or does not tell a capacity, or if a
+            direction is given for round trips.
     """
     source = Source.read(path)
     columns = set(source.columns())
@@ -69,6 +70,7 @@ def read(
         return [_iperf3(source, direction)]
     quick_read = quick.probes(source)
     if quick_read is not None:
+        _refuse_direction(source, direction)
         return [_round_trips(source, *quick_read, load or "idle")]
     if irtt.detect(source):
         _check_clock(source)
@@ -84,9 +86,18 @@ def read(
             f"{path}: has rates that a dish counted, of the traffic that there was, not of the capacity; "
             f"allowed: a column `{dish.LATENCY}`, or a saturating transfer over UDP"
         )
+    _refuse_direction(source, direction)
     sent = np.array([probe.at for probe in reading.probes])
     rtt = np.array([np.nan if probe.rtt_s is None else probe.rtt_s * 1e3 for probe in reading.probes])
     return [_round_trips(source, sent, rtt, load or "idle")]
+
+
+def _refuse_direction(source: Source, direction: Quantity | None) -> None:
+    if direction is not None:
+        raise InputError(
+            f"{direction}={source.file}: has round trips, which take both directions; "
+            f"allowed: {source.file} without `{direction}=`"
+        )
 
 
 def _check_clock(source: Source) -> None:

@@ -66,6 +66,11 @@ def _round_trip(cell: str, name: str, place: Place) -> float | None:
     value = number(cell, name, place)
     if value == -1:
         return None
+    if name == "rtt_s" and value > ROUND_TRIP.most:
+        raise place.wrong(
+            f"the round trip is {value:g} s; allowed: from 0 to {ROUND_TRIP.most:g} s; "
+            "are they in ms? Then name the column `rtt_ms`"
+        )
     ROUND_TRIP.check(value / _ROUND_TRIPS[name], place)
     return value / _ROUND_TRIPS[name]
 
