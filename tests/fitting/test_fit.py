@@ -170,7 +170,20 @@ def test_a_failed_check_is_told_and_exits_with_1(tmp_path: Path, capsys: pytest.
     data = written(tmp_path / "down.csv", series.make("two", times, levels + noise, "downlink", "saturated"))
     assert cli.main(["fit", str(data), "--out", str(tmp_path / "fit"), "--quiet"]) == 1
     assert "the fit fails a check: downlink: " in capsys.readouterr().err
-    assert "checks failed" in (tmp_path / "fit" / "checks.md").read_text(encoding="utf-8")
+    page = (tmp_path / "fit" / "checks.md").read_text(encoding="utf-8")
+    assert "checks failed" in page
+    rows, listed = page.count("**failed**"), page.count("; no conclusions on ")
+    assert listed == rows > 0
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The recording is missing, too: the folder is tried first."""
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    out = tmp_path / "file" / "fit"
+    assert cli.main(["fit", str(tmp_path / "missing"), "--out", str(out)]) == 2
+    assert f"{out}: cannot be written to: " in capsys.readouterr().err
 
 
 def test_recordings_that_cannot_be_fitted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,8 +67,11 @@ def main(args: argparse.Namespace) -> int:
 
     name = args.name or args.out.resolve().name
     _check_name(name)
-    folder.refuse_existing(args.out, force=args.force, ours=_is_ours)
-    with StepProgress(quiet=args.quiet) as progress:
+    # Opened first: a folder that cannot be written to is refused before the fit, which takes minutes.
+    with (
+        folder.writing(args.out, force=args.force, ours=_is_ours) as partial,
+        StepProgress(quiet=args.quiet) as progress,
+    ):
         measured, logs = [], []
         for word in args.data:
             progress(f"reading {word}")
@@ -82,7 +85,7 @@ def main(args: argparse.Namespace) -> int:
         found = fit.fit(measured, name, about, progress, logs)
         progress("checks")
         checked = checks.check(found)
-        _write(args.out, name, found, checked, force=args.force)
+        _write(partial, name, found, checked)
     failed = checks.failed(checked)
     if not args.quiet:
         _print(found)
@@ -101,15 +104,14 @@ def _check_name(name: str) -> None:
         raise InputError(f"--name: {cut(repr(name))} is no name; allowed: letters, digits, `-`, `_`, `.`")
 
 
-def _write(out: Path, name: str, found: Fit, checked: Any, *, force: bool) -> None:
-    from leobench import folder, plots
+def _write(partial: Path, name: str, found: Fit, checked: Any) -> None:
+    from leobench import plots
     from leobench.fitting import checks
     from leobench.plots import fit as figure
 
-    with folder.writing(out, force=force, ours=_is_ours) as partial:
-        (partial / f"{name}.fit.json").write_text(found.text(), "utf-8")
-        (partial / "checks.md").write_text(checks.page(found, checked, _FIGURE), "utf-8")
-        plots.save(figure.draw(checked), partial / _FIGURE)
+    (partial / f"{name}.fit.json").write_text(found.text(), "utf-8")
+    (partial / "checks.md").write_text(checks.page(found, checked, _FIGURE), "utf-8")
+    plots.save(figure.draw(checked), partial / _FIGURE)
 
 
 def _is_ours(entry: Path) -> bool:

@@ -30,6 +30,17 @@ _NEAR_QUANTILE, _NEAR_DEPENDENCE = 0.1, 0.2
 # between errors in a row; both larger in short series, where chance makes them.
 _DISTANCE, _CORRELATION = 0.05, 0.1
 _BY_CHANCE = 1.63
+# What a fit may not be used for if a check fails, by the start of the check's name.
+_FORBIDDEN = {
+    "5 % quantile": "how low values fall",
+    "50 % quantile": "typical values and medians",
+    "95 % quantile": "how high values rise",
+    "share of variance between slots": "how slots of 15 s differ from each other",
+    "step between medians of slots": "the effect of handovers at the bounds of slots",
+    "autocorrelation": "variation over so many seconds",
+    "distance of the transform from uniform": "intervals and tails: they are too wide or too narrow",
+    "correlation of errors in a row": "forecasts of the next samples",
+}
 DRAWS = 20
 # Samples that draws are compared on: every one of a short series.
 _MOST_SAMPLES = 100_000
@@ -145,6 +156,20 @@ def failed(checked: Mapping[Quantity, Checked]) -> list[str]:
     return [name for each in checked.values() for name in each.failed]
 
 
+def _failures(checked: Mapping[Quantity, Checked]) -> list[str]:
+    """Each failed check, with what the fit may therefore not be used for."""
+    return [
+        f"{quantity}: {one.name}; no conclusions on {_forbidden(one.name)}"
+        for quantity, each in checked.items()
+        for one in each.checks
+        if not one.passed
+    ]
+
+
+def _forbidden(name: str) -> str:
+    return next(use for start, use in _FORBIDDEN.items() if name.startswith(start))
+
+
 def page(fit: Fit, checked: Mapping[Quantity, Checked], figure: str) -> str:
     """The page of the checks, in Markdown."""
     wrong = failed(checked)
@@ -152,7 +177,7 @@ def page(fit: Fit, checked: Mapping[Quantity, Checked], figure: str) -> str:
     lines = [f"# Checks of the fit {fit.document['name']}", ""]
     if wrong:
         lines += [f"**{len(wrong)} of {count} checks failed.** The model does not have:", ""]
-        lines += [f"- {name}" for name in wrong]
+        lines += [f"- {name}" for name in _failures(checked)]
     else:
         lines.append(f"All {count} checks passed.")
     lines += [
