@@ -348,6 +348,41 @@ def test_data_that_are_training_are_warned_of(tmp_path: Path, capsys: pytest.Cap
     assert capsys.readouterr().err == ""
 
 
+def test_the_rest_of_a_day_of_training_is_unseen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first half of an hour is training: the second half is not warned of, a copy of the first is."""
+    fit = tmp_path / "drawn.fit.json"
+    about = {"dates": ["2017-07-14"], "hours": "02:00 to 03:00 UTC"}
+    fit.write_text(json.dumps({**FIT, "about": about}), encoding="utf-8")
+    first, second = (drawn(seed, slots=10) for seed in (1, 2))
+    train = write(tmp_path / "train.csv", replace(first, times=first.times - BEGIN + 1.5e9))
+    held = write(tmp_path / "held.csv", replace(second, times=second.times - BEGIN + 1.5e9 + 300))
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(train.read_bytes())
+    words = ["score", str(fit), "--json", "--train", str(train), "--data"]
+    assert cli.main([*words, str(held)]) == 0
+    assert capsys.readouterr().err == ""
+    assert cli.main([*words, str(copy)]) == 0
+    assert re.search("300 of 300 samples of rtt have the time of one in --train", capsys.readouterr().err)
+
+
+def test_the_dependence_of_a_constant_is_zero() -> None:
+    """The sums of 0.1 differ in their last digits by the number of samples in a second."""
+    times = BEGIN + np.sort(np.random.default_rng(1).uniform(0, 600, 3_000))
+    found = Dependence.of(Series("flat", "ms", times, np.full(3_000, 0.1), "rtt", "idle"))
+    assert (found.between_slots, found.step) == (0.0, 0.0)
+    assert set(found.autocorrelation.values()) == {0.0}
+
+
+def test_the_trace_of_an_emulator_is_scored_with_its_direction(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "emu.mahi"
+    trace.write_text("\n".join(map(str, range(1, 90_000, 3))), encoding="utf-8")
+    named = f"uplink={trace}"
+    assert cli.main(["score", named, "--data", named]) == 0
+    assert "uplink" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -359,6 +394,10 @@ def test_data_that_are_training_are_warned_of(tmp_path: Path, capsys: pytest.Cap
         (["1.csv", "--data", "1.csv", "--into"], "--into: 1.csv is not a fit"),
         (["1.csv", "--data", "rates.csv"], "1.csv: has rtt, and the data have downlink"),
         (["drawn.fit.json", "--data", "sideways=1.csv"], "sideways=1.csv: `sideways` is no direction"),
+        (["starlnk", "--data", "1.csv"], "`starlink`; did you mean `starlink`?"),
+        (["uplink=drawn.fit.json", "--data", "1.csv"], "a fit has its directions"),
+        (["emu.mahi", "--data", "rates.csv"], "emu.mahi: does not tell its direction; name it as `downlink="),
+        (["uplink=emu.mahi", "--data", "rates.csv"], "emu.mahi: has uplink, and the data have downlink"),
     ],
 )
 def test_mistakes_are_told_in_one_line(
@@ -376,6 +415,7 @@ def test_mistakes_are_told_in_one_line(
     write(Path("short.csv"), drawn(1, slots=1))
     rows = [f"{BEGIN + second:.0f},{100 + second % 7}" for second in range(150)]
     Path("rates.csv").write_text("\n".join(["unix_time_s,downlink_mbps", *rows]) + "\n", encoding="utf-8")
+    Path("emu.mahi").write_text("\n".join(map(str, range(1, 90_000, 3))), encoding="utf-8")
     assert cli.main(["score", *words]) == 2
     said = capsys.readouterr()
     assert message in said.err

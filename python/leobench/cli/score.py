@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leobench.fitting.score import Score
-    from leobench.fitting.series import Series
+    from leobench.fitting.series import Quantity, Series
 
 NAME = "score"
 HELP = "score a fitted link, or another emulator's output, on recordings that it has not seen"
@@ -25,10 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
         "forecast",
-        metavar="FIT|SERIES",
-        type=options.path,
+        metavar="FIT|[DIRECTION=]SERIES",
+        type=options.text,
         help="a fit (a file by `leobench fit`, or the name of one that ships), or a recording of round trips "
-        "or rates, such as another emulator's",
+        "or rates, such as another emulator's; a trace of Mahimahi needs `downlink=` or `uplink=`",
     )
     parser.add_argument(
         "--data",
@@ -68,7 +68,7 @@ def main(args: argparse.Namespace) -> int:
     from leobench.fitting import fit_files, score_files, score_flows, seen
     from leobench.fitting.score import score_fit
 
-    file = args.forecast
+    direction, file = _forecast(args.forecast)
     fit = fit_files.read(file) if fit_files.is_fit(file) else None
     if args.into and (fit is None or fit_files.is_shipped(file)):
         raise InputError(f"--into: {file} is not a fit; allowed: a file that `leobench fit` has written")
@@ -77,7 +77,7 @@ def main(args: argparse.Namespace) -> int:
     if args.out is not None:
         folder.refuse_existing(args.out, force=args.force, ours=score_files.is_ours)
     held, train = _read(args.data), _read(args.train)
-    score = _of_series(file, held, train) if fit is None else score_fit(fit, held, train)
+    score = _of_series(file, direction, held, train) if fit is None else score_fit(fit, held, train)
     if fit is not None and args.flows:
         with CampaignProgress(None, quiet=args.json) as progress:
             rows = score_flows.score(
@@ -92,9 +92,23 @@ def main(args: argparse.Namespace) -> int:
         terminal.print_json(score.as_json())
     else:
         _print(score)
-    for warning in seen.by_name(args.data, args.train) or ([] if fit is None else seen.by_date(fit, held)):
+    warnings = seen.by_name(args.data, args.train) or seen.by_time(held, train)
+    for warning in warnings or ([] if fit is None else seen.by_date(fit, held, train)):
         terminal.warn(warning)
     return 0
+
+
+def _forecast(word: str) -> tuple[Quantity | None, Path]:
+    """The direction, if one is named, and the file of a forecast, or the name of a fit that ships."""
+    from leobench.errors import InputError
+    from leobench.fitting import fit_files, readers
+
+    direction, name = readers.named(word)
+    file = options.path(name)
+    fit_files.refuse_missing(file)
+    if direction is not None and fit_files.is_fit(file):
+        raise InputError(f"{word}: a fit has its directions; allowed: {file} without `{direction}=`")
+    return direction, file
 
 
 def _read(words: Sequence[str]) -> list[Series]:
@@ -110,13 +124,15 @@ def _read(words: Sequence[str]) -> list[Series]:
     return [joined(parts) if len(parts) > 1 else parts[0] for parts in found.values()]
 
 
-def _of_series(file: Path, held: Sequence[Series], train: Sequence[Series]) -> Score:
+def _of_series(
+    file: Path, direction: Quantity | None, held: Sequence[Series], train: Sequence[Series]
+) -> Score:
     """The score of a recording as a forecast of another."""
     from leobench.errors import InputError
     from leobench.fitting import readers
     from leobench.fitting.score import score_series
 
-    given = readers.read(file, held[0].quantity if held[0].quantity in readers.DIRECTIONS else None)
+    given = readers.read(file, direction)
     for forecast in given:
         same = next((each for each in held if each.quantity == forecast.quantity), None)
         if same is not None:

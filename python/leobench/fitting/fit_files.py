@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 from leobench import _core
-from leobench.errors import InputError
+from leobench.errors import InputError, allowed, cut
 from leobench.files import read_text, write_text
 
 if TYPE_CHECKING:
@@ -17,6 +18,17 @@ if TYPE_CHECKING:
 def is_shipped(place: Path) -> bool:
     """Whether this is the name of a fit that comes with leobench, and of no file here."""
     return str(place) in _core.shipped_fits() and not place.exists()
+
+
+def refuse_missing(place: Path) -> None:
+    """Checks that a fit or another file is there, or that a fit of this name ships.
+
+    Raises:
+        InputError: If not; the message names the fits that ship, and the nearest.
+    """
+    if not is_shipped(place) and not os.path.exists(place):  # noqa: PTH110 (of any name, too long ones as well)
+        known = allowed(place, _core.shipped_fits())
+        raise InputError(f"{cut(str(place))}: is neither a file nor a fit that ships; {known}")
 
 
 def is_fit(place: Path) -> bool:
@@ -42,9 +54,7 @@ def read(place: Path) -> dict[str, Any]:
     Raises:
         InputError: If there is none, or it is not sound.
     """
-    if not is_shipped(place) and not place.is_file():
-        names = ", ".join(_core.shipped_fits())
-        raise InputError(f"there is no fit {place}; allowed: a file by `leobench fit`, {names}")
+    refuse_missing(place)
     found: dict[str, Any] = json.loads(_core.read_fit(str(place)))
     return found
 

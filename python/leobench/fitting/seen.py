@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from leobench.errors import counted
 from leobench.fitting import readers
 from leobench.fitting.fit import described
 
@@ -33,10 +37,28 @@ def _file(word: str) -> Path:
     return Path(readers.named(word)[1]).resolve()
 
 
-def by_date(fit: Mapping[str, Any], held: Sequence[Series]) -> list[str]:
-    """A warning if a fit was made from recordings of a date that the data have, at an hour that they have."""
+def by_time(held: Sequence[Series], train: Sequence[Series]) -> list[str]:
+    """A warning for each quantity whose data and training have samples of the same time, under two names."""
+    found = []
+    for data, trained in itertools.product(held, train):
+        if data.quantity == trained.quantity and data.is_absolute and trained.is_absolute:
+            count = int(np.isin(data.times, trained.times).sum())
+            if count:
+                found.append(
+                    f"{_MAY}: {count:,} of {counted(len(data.times), 'sample')} of {data.quantity} "
+                    "have the time of one in --train"
+                )
+    return found
+
+
+def by_date(fit: Mapping[str, Any], held: Sequence[Series], train: Sequence[Series]) -> list[str]:
+    """A warning if a fit was made from recordings of a date that the data have, at an hour that they have.
+
+    Dates of the training are left out: those recordings are known, so `by_time` compares their samples.
+    """
     about, data = fit.get("about") or {}, described(held)
-    shared = [date for date in about.get("dates", ()) if date in data.get("dates", ())]
+    known = described(train).get("dates", ()) if train else ()
+    shared = [date for date in about.get("dates", ()) if date in data.get("dates", ()) and date not in known]
     both = _hours(about.get("hours")) & _hours(data.get("hours"))
     if not shared or not both:
         return []

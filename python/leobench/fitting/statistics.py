@@ -140,7 +140,7 @@ class Dependence:
     """How strongly the values of a series hang together.
 
     Attributes:
-        between_slots: Share of the variance that lies between slots.
+        between_slots: Share of the variance that lies between slots; 0 if all values are equal.
         step: Mean difference between the medians of slots in a row, in the unit of the series.
         autocorrelation: That of means over a second, by its lag in seconds; NaN if the series is too short.
     """
@@ -165,12 +165,19 @@ class Dependence:
         medians = np.concatenate(slots.values(series, Statistic("median", series.unit, _quantile(0.5))))
         in_a_row = np.diff(slots.numbers) == 1
         step = float(np.abs(np.diff(medians))[in_a_row].mean()) if in_a_row.any() else math.nan
-        return cls(float(np.var(means[index]) / np.var(values)), step, autocorrelations(series, LAGS_S))
+        between = 0.0 if np.ptp(values) == 0 else float(np.var(means[index]) / np.var(values))
+        return cls(between, step, autocorrelations(series, LAGS_S))
 
 
 def autocorrelations(series: Series, lags_s: Sequence[int]) -> dict[int, float]:
-    """The autocorrelation of means over a second, by its lag in seconds; NaN if the series is too short."""
-    seconds, means = _by_second(series.times[series.present], series.values[series.present])
+    """The autocorrelation of means over a second, by its lag in seconds; NaN if the series is too short.
+
+    It is 0 if all values are equal: their means differ by rounding only.
+    """
+    values = series.values[series.present]
+    seconds, means = _by_second(series.times[series.present], values)
+    if np.ptp(values) == 0:
+        means = np.zeros_like(means)
     return {lag: _autocorrelation(seconds, means, lag) for lag in lags_s}
 
 
@@ -187,4 +194,6 @@ def _autocorrelation(seconds: Seconds, means: Floats, lag: int) -> float:
     if len(before) < LAGS_S[-1]:
         return math.nan
     after = np.searchsorted(seconds, seconds[before] + lag)
+    if np.ptp(means) == 0:
+        return 0.0
     return float(np.corrcoef(means[before], means[after])[0, 1])
