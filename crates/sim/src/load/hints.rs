@@ -135,7 +135,11 @@ fn class_places(schema: &Schema, place: &str, places: &mut Vec<String>) {
         |key: &str| if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") };
     for option in options(schema, None) {
         if option["properties"]["kind"]["const"] == plugin::KEY {
-            places.push(format!("`{place}`"));
+            // TCP and QUIC have the same keys.
+            let named = format!("`{place}`");
+            if !places.contains(&named) {
+                places.push(named);
+            }
             continue;
         }
         for (key, schema) in option["properties"].as_object().into_iter().flatten() {

@@ -338,7 +338,7 @@ impl CongestionSpec {
     }
 
     fn names(wanted: impl Fn(&Self) -> bool) -> String {
-        let names = Self::examples().into_iter().filter(wanted);
+        let names = Self::built_in().into_iter().filter(wanted);
         let names: Vec<_> = names.map(|spec| format!("`{}`", spec.name())).collect();
         names.join(", ")
     }

@@ -55,16 +55,16 @@ fn a_key_of_a_table_around_or_beside_is_named() {
 #[test]
 fn a_python_class_is_told_where_it_may_be() {
     for class in [r#"{ python = "m:C" }"#, r#"{ kind = "python", python = "m:C" }"#] {
-        let message =
-            load_text(BASE, &[("links.wire.queue", class)]).expect_err(class);
+        let message = load_text(BASE, &[("links.wire.queue", class)]).expect_err(class);
         let start = format!(
             "t.toml: links.wire.queue = {class}: is a Python class, which is not allowed here"
         );
         assert!(message.starts_with(&start), "{message}");
-        let end = "; Python classes are allowed only as `flows.NAME.transport.scheduler`, \
-                   `flows.NAME.transport.multipath.scheduler`, `traffic.transport.scheduler`, \
-                   `traffic.transport.multipath.scheduler`, `traffic.mix.NAME.transport.scheduler`, \
-                   `traffic.mix.NAME.transport.multipath.scheduler`";
+        let end = "; Python classes are allowed only as `flows.NAME.transport.congestion`, \
+                   `flows.NAME.transport.scheduler`, `flows.NAME.transport.multipath.scheduler`, \
+                   `traffic.transport.congestion`, `traffic.transport.scheduler`, \
+                   `traffic.transport.multipath.scheduler`, `traffic.mix.NAME.transport.congestion`, \
+                   `traffic.mix.NAME.transport.scheduler`, `traffic.mix.NAME.transport.multipath.scheduler`";
         assert!(message.contains("`codel`") && message.ends_with(end), "{message}");
     }
 }
