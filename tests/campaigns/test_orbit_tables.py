@@ -46,5 +46,5 @@ def test_hops_are_kept_for_every_run(tmp_path: Path) -> None:
 def test_runs_without_hops_fail_with_the_reason(tmp_path: Path) -> None:
     file = campaigns.write(tmp_path, ('["messages", "channel"]', '["messages", "hops"]'))
     failures = leobench.sweep(file, tmp_path / "out", workers=1).failures
-    assert failures["error"].unique().to_list() == ["has no table `hops`: its packets take no hops in orbit"]
+    assert failures["error"].unique().to_list() == ["has no table `hops`: it recorded no hops in orbit"]
     assert failures.height == 12

@@ -15,6 +15,7 @@ from leobench.campaign.definition import Definition
 from leobench.campaign.file import read
 from leobench.errors import InputError, ScenarioError, allowed, near, positive
 from leobench.files import as_path
+from leobench.folder import ORBIT_TABLES
 from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 1_000_000  # of a campaign: each has its own file
 
-SERIES = ("transport", "streams", "queues", "channel", "paths", "hops")
+SERIES = ("transport", "streams", "queues", "channel", "paths", *ORBIT_TABLES)
 
 
 @dataclass(frozen=True, slots=True)

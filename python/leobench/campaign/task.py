@@ -55,7 +55,7 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     numbers, recorded = json.loads(ended.summary), ended.tables
     lacking = [name for name in tables if name not in recorded]
     if lacking:
-        return Outcome(None, f"has no table `{lacking[0]}`: its packets take no hops in orbit", {})
+        return Outcome(None, f"has no table `{lacking[0]}`: it recorded no hops in orbit", {})
     if run.spreads:
         spreads.add(numbers, metrics.frame(recorded["messages"]))
     doubts = [
