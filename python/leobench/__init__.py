@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from leobench.path_schedulers import PathScheduler
     from leobench.result import Result, Tables
     from leobench.schedulers import StreamScheduler
+    from leobench.stepped import Step, SteppedController
     from leobench.summary import FlowSummary, LinkSummary, StreamSummary, Summary
 
     __version__: str
@@ -64,6 +65,8 @@ __all__ = [
     "Result",
     "RunError",
     "ScenarioError",
+    "Step",
+    "SteppedController",
     "Stream",
     "StreamScheduler",
     "StreamSummary",
@@ -95,6 +98,8 @@ _MODULES = {
     "PathScheduler": "path_schedulers",
     "Reproduction": "papers",
     "Result": "result",
+    "Step": "stepped",
+    "SteppedController": "stepped",
     "StreamScheduler": "schedulers",
     "Tables": "result",
     **dict.fromkeys(

@@ -37,7 +37,10 @@ class CongestionController(ABC):
         pacing_rate: Bits per second at which packets leave, or `None`: the transport derives it from the
             window and the round-trip time, as far as the flow is paced.
         ssthresh: The slow-start threshold in bytes, or `None`. Results show it.
+        may_wait: Whether a call may take longer than 10 s of real time, as that of a waiting program.
     """
+
+    may_wait = False
 
     def __init__(self, packet: int, random: Random) -> None:
         """Override it to take the scenario's `parameters`, by name; call it first."""

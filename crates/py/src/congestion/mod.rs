@@ -30,7 +30,8 @@ pub(crate) struct PythonController {
     on_forecast: Option<Method>,
     /// Two full packets, below which no window may fall.
     least: Bytes,
-    watch: Arc<Watch>,
+    /// None for one that may wait for another program.
+    watch: Option<Arc<Watch>>,
     acknowledgement: Py<Acknowledgement>,
     event: Py<CongestionEvent>,
 }
@@ -60,6 +61,8 @@ impl PythonController {
         watch: Arc<Watch>,
     ) -> PyResult<Self> {
         let py = object.py();
+        let may_wait =
+            object.getattr_opt("may_wait")?.map_or(Ok(false), |may_wait| may_wait.is_truthy())?;
         Ok(Self {
             on_ack: Method::new(object.getattr("on_ack")?)?,
             on_loss: Method::new(object.getattr("on_loss")?)?,
@@ -68,7 +71,7 @@ impl PythonController {
             on_forecast: Method::optional(object, "on_forecast")?,
             object: object.clone().unbind(),
             least: packet + packet,
-            watch,
+            watch: (!may_wait).then_some(watch),
             acknowledgement: Py::new(py, Acknowledgement::default())?,
             event: Py::new(py, CongestionEvent::default())?,
         })
@@ -117,7 +120,11 @@ impl PythonController {
         method: &Method,
         arguments: impl pyo3::call::PyCallArgs<'py>,
     ) -> Result<Decision, String> {
-        let called = self.watch.during(|| method.bound.bind(py).call1(arguments));
+        let bound = method.bound.bind(py);
+        let called = match &self.watch {
+            Some(watch) => watch.during(|| bound.call1(arguments)),
+            None => bound.call1(arguments),
+        };
         called.map_err(|error| raised(py, &error))?;
         self.read(py, method.place.as_deref())
     }
