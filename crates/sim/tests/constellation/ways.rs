@@ -51,6 +51,8 @@ fn packets_take_the_hops_of_the_ways() {
         let [Some(from), Some(to)] = &row.stations else { panic!("{row:?}") };
         assert!(row.link.ends_with(&format!("/{from}->{to}")), "{row:?}");
         assert_eq!(row.hops, Some(satellites.len() as i64 - 1));
+        // Light takes 4 ms up to 600 km and down again, and 67 ms half around the Earth on the ground.
+        assert!((4_000_000..150_000_000).contains(&row.delay.unwrap()), "{row:?}");
         expected.insert(format!("up/{from}"));
         expected
             .extend(satellites.windows(2).map(|ends| format!("laser/{}->{}", ends[0], ends[1])));
