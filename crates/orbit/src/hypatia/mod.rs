@@ -9,7 +9,8 @@ use leobench_base::spec::quoted;
 use crate::elements::{self, MeanElements};
 use crate::error::FileError;
 use crate::frame::{Epoch, Geodetic};
-use crate::motion::{GroundStation, Satellite};
+use crate::isl::Isl;
+use crate::motion::{GroundStation, Satellite, SatelliteId};
 
 /// Its positions are another library's: a link may be longer than its limit by this factor.
 const SLACK: f64 = 1.01;
@@ -78,6 +79,15 @@ impl Network {
     /// Number of satellites and stations.
     pub fn nodes(&self) -> usize {
         self.satellites.len() + self.stations.len()
+    }
+
+    /// The links between satellites.
+    pub fn isls(&self) -> impl Iterator<Item = Isl> {
+        let isl = |[from, to]: &[u32; 2]| {
+            let [from, to] = [*from, *to].map(|end| SatelliteId::from(end as usize));
+            Isl { from, to, across: false }
+        };
+        self.links.iter().map(isl)
     }
 
     /// Whether a node is a satellite.

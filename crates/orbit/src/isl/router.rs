@@ -233,6 +233,11 @@ impl Router {
         }
     }
 
+    /// The satellite up to which a station sends packets to a destination, if the [routing](Routing::entry) says so.
+    pub fn entry(&self, station: usize, destination: DestinationId) -> Option<SatelliteId> {
+        self.routing.entry(station, destination)
+    }
+
     /// The satellite over which a place that is free to choose reaches a destination soonest, of those that it sees; of equal
     /// ones that with the lowest number, as in Hypatia's free selection of ground-to-satellite links.
     pub fn best_entry(&self, seen: &[Sighting], destination: DestinationId) -> Option<Entry> {

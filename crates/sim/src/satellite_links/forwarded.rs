@@ -99,6 +99,11 @@ impl ForwardedLinks {
         Ok(())
     }
 
+    /// The network and its forwarding state towards the ends of links, to be followed hop by hop.
+    pub(super) fn into_state(self) -> (Network, Ephemeris, Vec<StateFile>) {
+        (self.network, self.ephemeris, self.states)
+    }
+
     fn check_lengths(&self, at: SimTime, way: &[u32]) -> Result<(), String> {
         for pair in way.windows(2) {
             let mut ends = [Vector::default(); 2];

@@ -234,8 +234,8 @@ impl SatelliteLinks {
     pub fn grid(&self) -> Option<&SatelliteGrid> {
         match &self.kind {
             Kind::Orbits(satellites) => Some(satellites.grid()),
-            Kind::Transit(satellites) => Some(satellites.grid()),
-            Kind::Chain(_) | Kind::Forwarded(_) => None,
+            Kind::Transit(satellites) if !satellites.follow_state() => Some(satellites.grid()),
+            Kind::Transit(_) | Kind::Chain(_) | Kind::Forwarded(_) => None,
         }
     }
 
@@ -246,7 +246,11 @@ impl SatelliteLinks {
 
     /// Whether the ways are those of a forwarding state.
     pub fn is_forwarded(&self) -> bool {
-        matches!(self.kind, Kind::Forwarded(_))
+        match &self.kind {
+            Kind::Forwarded(_) => true,
+            Kind::Transit(satellites) => satellites.follow_state(),
+            Kind::Orbits(_) | Kind::Chain(_) => false,
+        }
     }
 
     /// Whether the satellites are those of a chain, which needs no gateway.

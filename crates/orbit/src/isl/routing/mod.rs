@@ -66,6 +66,12 @@ pub trait Routing: Debug + Send {
     /// The next hops to a destination.
     fn tree(&self, destination: DestinationId) -> &Tree;
 
+    /// The satellite up to which a station sends packets to a destination, if the model says so.
+    fn entry(&self, station: usize, destination: DestinationId) -> Option<SatelliteId> {
+        let _ = (station, destination);
+        None
+    }
+
     /// The delay of the way from a satellite to a destination, in nanoseconds; without a way, the largest number.
     fn delay(&self, graph: &Graph, from: SatelliteId, destination: DestinationId) -> u64 {
         let _ = graph;

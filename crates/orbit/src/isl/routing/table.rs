@@ -38,7 +38,8 @@ struct Destination {
 }
 
 impl Table {
-    /// The state of so many satellites and stations over the links of a router: the changes of each instant, in any order.
+    /// The state of so many satellites and stations over the links of a router: the changes by instant, in any order; of several at
+    /// one instant, the later ones in the list hold.
     ///
     /// # Errors
     /// If a next hop is a satellite to which there is no link.
@@ -62,7 +63,9 @@ impl Table {
             }
         }
         let mut to_come = states;
-        to_come.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        // Of one instant, the changes that come first are applied first.
+        to_come.sort_by_key(|(at, _)| *at);
+        to_come.reverse();
         let destination = Destination {
             tree: Tree::new(satellites),
             exits: Vec::new(),
@@ -71,11 +74,6 @@ impl Table {
         };
         let destinations = vec![destination; stations];
         Ok(Self { satellites: limit, to_come, lasers, destinations })
-    }
-
-    /// The satellite up to which a station sends packets to another one.
-    pub fn entry(&self, station: usize, destination: DestinationId) -> Option<SatelliteId> {
-        self.destinations[destination.index()].entries[station]
     }
 
     /// Notes the changes of an instant.
@@ -121,6 +119,10 @@ impl Routing for Table {
 
     fn tree(&self, destination: DestinationId) -> &Tree {
         &self.destinations[destination.index()].tree
+    }
+
+    fn entry(&self, station: usize, destination: DestinationId) -> Option<SatelliteId> {
+        self.destinations[destination.index()].entries[station]
     }
 
     fn delay(&self, graph: &Graph, from: SatelliteId, destination: DestinationId) -> u64 {

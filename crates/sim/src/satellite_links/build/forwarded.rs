@@ -9,7 +9,7 @@ use super::super::fault::within;
 use super::super::forwarded::{Ends, ForwardedLinks};
 use super::super::stations::{EarthStation, EarthStations};
 use super::super::{Kind, LinkState, SatelliteLinks};
-use super::{Passage, passages, path, subflow};
+use super::{Passage, passages, path, subflow, transit};
 use crate::scenario::{ConstellationSpec, Forwarded, LinkSpec, Scenario, hypatia_fault};
 
 /// The links whose packets follow a forwarding state.
@@ -34,8 +34,17 @@ pub(super) fn build(
         paths.push(path(scenario, &stations, passage, rng)?);
         ends.push(ends_of(spec, &network, passage, rng)?);
     }
+    let pairs: Vec<_> = ends.iter().map(|ends: &Ends| ends.stations).collect();
     let satellites = ForwardedLinks::new(network, states, ephemeris, into, ends).map_err(wrong)?;
-    let (kind, warnings) = (Kind::Forwarded(Box::new(satellites)), Vec::new());
+    let kind = if spec.has_hops() {
+        passages.iter().try_for_each(transit::refuse)?;
+        let state = satellites.into_state();
+        let links = transit::by_state(state, &stations, &passages, &pairs).map_err(wrong)?;
+        Kind::Transit(Box::new(links))
+    } else {
+        Kind::Forwarded(Box::new(satellites))
+    };
+    let warnings = Vec::new();
     let states = paths.iter().map(|_| LinkState::default()).collect();
     let (serving_changes, step, start, now) = (Vec::new(), spec.step, spec.start.0, SimTime::ZERO);
     Ok(SatelliteLinks {

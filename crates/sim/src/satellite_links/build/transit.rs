@@ -1,14 +1,18 @@
 //! The links of a scenario whose packets go from hop to hop.
 
 use leobench_base::spec::Fault;
-use leobench_base::{LinkId, RngTree, SimDuration};
-use leobench_orbit::{Assignment, Constellation, Gap, Limits, PolicySpec, Router, Terminal};
+use leobench_base::{LinkId, RngTree, SimDuration, SimTime};
+use leobench_orbit::hypatia::{Hop, Network};
+use leobench_orbit::isl::routing::table::Table;
+use leobench_orbit::{
+    Assignment, Constellation, Ephemeris, Gap, Limits, PolicySpec, Router, Terminal,
+};
 
 use super::super::fault::within;
 use super::super::stations::{EarthStation, EarthStations};
-use super::super::transit::{LinkEnd, Place, Route, TransitLinks};
+use super::super::transit::{LinkEnd, Place, Route, Searches, TransitLinks};
 use super::{Passage, ephemeris, policy, router};
-use crate::scenario::{ConstellationSpec, Direction, RouteChoice, Scenario};
+use crate::scenario::{ConstellationSpec, Direction, RouteChoice, Scenario, StateFile};
 
 /// Time between two searches for routes where there are no lasers.
 const SEARCH: SimDuration = SimDuration::from_secs(1);
@@ -43,15 +47,7 @@ pub(super) fn build(
         let choice = spec.is_multipath().then(|| passage.spec.route.unwrap_or(RouteChoice::First));
         let taken = paths.iter().zip(passages).filter(|(other, _)| other.ends == ends);
         refuse_taken(passage, choice, &taken.collect::<Vec<_>>())?;
-        paths.push(Route {
-            directions,
-            ends,
-            entries: [None; 2],
-            ways: [const { None }; 2],
-            is_told: false,
-            choice,
-            pinned: None,
-        });
+        paths.push(Route::new(directions, ends, choice));
     }
     let Stations { terminals, places, ends, backhauls, .. } = found;
     let mut ephemeris = ephemeris(spec, constellation)?;
@@ -71,12 +67,89 @@ pub(super) fn build(
     }
     let assignment = Assignment::new(ephemeris, terminals);
     let stations = (stations.terminals.len(), backhauls);
-    let searches = (every, wants_loads);
+    let searches = (Searches::Every(every), wants_loads);
     Ok(TransitLinks::new(assignment, places, stations, router, (ends, paths), searches))
 }
 
+/// The links over satellites that forward packets by a state of Hypatia, between pairs of its stations.
+pub(super) fn by_state(
+    (network, ephemeris, states): (Network, Ephemeris, Vec<StateFile>),
+    stations: &EarthStations,
+    passages: &[Passage<'_>],
+    pairs: &[[usize; 2]],
+) -> Result<TransitLinks, String> {
+    let mut ends = Vec::new();
+    let mut places: Vec<Place> = Vec::new();
+    let mut paths = Vec::new();
+    for (passage, pair) in passages.iter().zip(pairs) {
+        let gateway = stations.terminals.len() + passage.gateways[0];
+        let mut of_link = [0; 2];
+        for ((end, number), station) in
+            of_link.iter_mut().zip(pair).zip([passage.terminal, gateway])
+        {
+            let known = places.iter().position(|place| place.station as usize == station);
+            *end = known.unwrap_or(places.len());
+            if known.is_none() {
+                let all = stations.terminals.iter().chain(&stations.gateways);
+                let observer = all.skip(station).map(EarthStation::observer).next();
+                let observer = observer.expect("passages name stations");
+                let (station, onwards, seen) = (station as u32, SimDuration::ZERO, Vec::new());
+                places.push(Place { station, observer, onwards, seen });
+                ends.push(LinkEnd::Selected(*end, *number));
+            }
+        }
+        let directions = LinkId::from(passage.number).directions();
+        paths.push(Route::new(directions, of_link, None));
+    }
+    let (table, times) = tables(&network, states, &ends)?;
+    let links: Vec<_> = network.isls().collect();
+    let limits = Limits { clearance_m: f64::NEG_INFINITY, ..Limits::default() };
+    let router = Router::new(network.satellites.len(), links, limits, ends.len());
+    let router = router.routed_by(Box::new(table));
+    let backhauls = vec![SimDuration::ZERO; stations.terminals.len() + stations.gateways.len()];
+    let assignment = Assignment::new(ephemeris, Vec::new());
+    let stations = (stations.terminals.len(), backhauls);
+    let searches = (Searches::At(times), false);
+    Ok(TransitLinks::new(assignment, places, stations, router, (ends, paths), searches))
+}
+
+/// The forwarding state towards ends of links, which are its destinations, and the instants at which it changes, the last one first.
+fn tables(
+    network: &Network,
+    states: Vec<StateFile>,
+    ends: &[LinkEnd],
+) -> Result<(Table, Vec<SimTime>), String> {
+    let satellites = network.satellites.len();
+    let mut times: Vec<_> = states.iter().map(|state| state.at).collect();
+    times.reverse();
+    let mut changes = Vec::new();
+    for StateFile { at, file, hops } in states {
+        let mut of_ends = Vec::new();
+        for Hop { node, end, next } in hops {
+            let is_relay = |next: &u32| !network.is_satellite(*next) && *next != end;
+            if let Some(relay) = next.filter(|next| network.is_satellite(node) && is_relay(next)) {
+                return Err(format!(
+                    "{file}: packets from {node} to {end} come down to the relay {relay}; with queues of hops, they should go over satellites only"
+                ));
+            }
+            let number = (0..).zip(ends).filter_map(|(number, known)| match known {
+                LinkEnd::Selected(_, station) => {
+                    (satellites + station == end as usize).then_some(number)
+                }
+                LinkEnd::Served(..) | LinkEnd::Free(_) => None,
+            });
+            let end = |number: usize| (satellites + number) as u32;
+            of_ends.extend(number.map(|number| Hop { node, end: end(number), next }));
+        }
+        changes.push((at, of_ends));
+    }
+    let stations = network.stations.len().max(ends.len());
+    let links: Vec<_> = network.isls().collect();
+    Ok((Table::new(satellites, stations, &links, changes)?, times))
+}
+
 /// Refuses what a link cannot have whose packets go from hop to hop.
-fn refuse(passage: &Passage<'_>) -> Result<(), Fault> {
+pub(super) fn refuse(passage: &Passage<'_>) -> Result<(), Fault> {
     let Passage { name, link, .. } = passage;
     let has_access =
         || Direction::BOTH.into_iter().any(|direction| link.access(direction).is_some());

@@ -1,54 +1,20 @@
 //! Satellites on orbits as a network of routers: next hops by destination, and where packets go up and come down.
 
+mod parts;
 mod pinned;
 
 use leobench_base::{DirectionId, SimDuration, SimTime};
 use leobench_orbit::frame::light_delay;
 use leobench_orbit::isl::Load;
 use leobench_orbit::{
-    Assignment, DestinationId, Ephemeris, Exit, GatewayId, Handover, Isl, LaserId, Observer,
-    Outgoing, Router, SatelliteGrid, SatelliteId, Sighting, Site, TerminalId,
+    Assignment, DestinationId, Ephemeris, Exit, GatewayId, Handover, Isl, LaserId, Outgoing,
+    Router, SatelliteGrid, SatelliteId, Sighting, Site, TerminalId,
 };
 
 use super::{LinkState, ServingChange, WayState, nadir};
 use crate::scenario::RouteChoice;
 use crate::topology::{LaserLoad, Leg, NextHop, TransitUpdate, TransitWay};
-use pinned::Pinned;
-
-/// A station that uses all satellites in its sky at once.
-pub(super) struct Place {
-    /// Its number among all stations: terminals first, then gateways.
-    pub(super) station: u32,
-    pub(super) observer: Observer,
-    /// Delay over land to the end of a link, unless a hop of its own has it.
-    pub(super) onwards: SimDuration,
-    pub(super) seen: Vec<Sighting>,
-}
-
-/// An end of a link.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum LinkEnd {
-    /// A terminal with a policy: its number among those of the assignment, and of its station.
-    Served(usize, u32),
-    /// Numbers of places, of which packets take the nearest.
-    Free(Vec<usize>),
-}
-
-/// A link.
-pub(super) struct Route {
-    pub(super) directions: [DirectionId; 2],
-    /// The ends, as destinations: that of the first direction last.
-    pub(super) ends: [usize; 2],
-    /// The ways up of packets of both directions.
-    pub(super) entries: [Option<Leg>; 2],
-    /// The ways of packets of both directions.
-    pub(super) ways: [Option<TransitWay>; 2],
-    /// Whether the network knows whether there are any.
-    pub(super) is_told: bool,
-    /// Which route of a pair it has of its own, if packets do not follow the tables of satellites, and that route.
-    pub(super) choice: Option<RouteChoice>,
-    pub(super) pinned: Option<Pinned>,
-}
+pub(super) use parts::{LinkEnd, Place, Route, Searches};
 
 /// Links over a network in orbit.
 pub(super) struct TransitLinks {
@@ -61,7 +27,7 @@ pub(super) struct TransitLinks {
     /// The ends of links, each once.
     ends: Vec<LinkEnd>,
     paths: Vec<Route>,
-    every: SimDuration,
+    searches: Searches,
     next: SimTime,
     /// Whether the router wants to know what lasers carry, and until when it has been told.
     wants_loads: bool,
@@ -80,7 +46,7 @@ impl TransitLinks {
         (terminals, backhauls): (usize, Vec<SimDuration>),
         router: Router,
         (ends, paths): (Vec<LinkEnd>, Vec<Route>),
-        (every, wants_loads): (SimDuration, bool),
+        (searches, wants_loads): (Searches, bool),
     ) -> Self {
         let satellites = assignment.ephemeris().len();
         let next_hops = vec![vec![NextHop::Nowhere; satellites]; ends.len()];
@@ -93,7 +59,7 @@ impl TransitLinks {
             router,
             ends,
             paths,
-            every,
+            searches,
             next: SimTime::ZERO,
             wants_loads,
             observed: SimTime::ZERO,
@@ -112,7 +78,14 @@ impl TransitLinks {
     }
 
     pub(super) fn next_due(&self, now: SimTime) -> Option<SimTime> {
-        self.assignment.next_due(now)
+        let of_state = Some(self.next).filter(|_| self.follow_state());
+        let of_satellites = self.assignment.next_due(now);
+        of_state.into_iter().chain(of_satellites).min().filter(|due| *due < SimTime::MAX)
+    }
+
+    /// Whether next hops are those of a forwarding state.
+    pub(super) const fn follow_state(&self) -> bool {
+        matches!(self.searches, Searches::At(_))
     }
 
     /// The lasers: numbers of both satellites.
@@ -174,6 +147,7 @@ impl TransitLinks {
             LinkEnd::Free(places) => {
                 places.iter().any(|place| !self.places[*place].seen.is_empty())
             }
+            LinkEnd::Selected(place, _) => !self.places[*place].seen.is_empty(),
             LinkEnd::Served(member, _) => {
                 let mut seen = Vec::new();
                 let observer = self.assignment.observer(TerminalId::from(*member));
@@ -202,14 +176,12 @@ impl TransitLinks {
             self.refresh_exits(destination);
         }
         let due = now >= self.next || went_off || self.has_lost_an_entry();
-        while self.next <= now {
-            self.next += self.every;
-        }
+        self.find_next(now);
         let moved = |end: &LinkEnd| match end {
             LinkEnd::Served(member, _) => {
                 handovers.iter().any(|one| one.terminal.index() == *member)
             }
-            LinkEnd::Free(_) => false,
+            LinkEnd::Free(_) | LinkEnd::Selected(..) => false,
         };
         let mut stale: Vec<_> = self.ends.iter().map(|end| due || moved(end)).collect();
         for route in self.paths.iter().filter(|route| route.choice.is_some()) {
@@ -218,6 +190,9 @@ impl TransitLinks {
         }
         for (destination, _) in stale.iter().enumerate().filter(|(_, stale)| **stale) {
             self.route(destination);
+            if self.follow_state() {
+                self.refresh_exits(destination);
+            }
         }
         self.pin(&stale);
         let entered: Vec<_> =
@@ -241,6 +216,16 @@ impl TransitLinks {
             self.note_serving(path, before, &handovers, serving_changes);
             self.follow_ways(path);
             state.way = self.way(path);
+        }
+    }
+
+    /// Finds the first search after a time.
+    fn find_next(&mut self, now: SimTime) {
+        while self.next <= now {
+            self.next = match &mut self.searches {
+                Searches::Every(time) => self.next + *time,
+                Searches::At(times) => times.pop().unwrap_or(SimTime::MAX),
+            };
         }
     }
 
@@ -300,6 +285,12 @@ impl TransitLinks {
                     }
                 }
             }
+            LinkEnd::Selected(place, _) => {
+                let ephemeris = self.assignment.ephemeris();
+                let hops = (0..).zip(&self.next_hops[destination]);
+                let downs = hops.filter(|(_, hop)| **hop == NextHop::Down);
+                legs.extend(downs.map(|(at, _)| self.places[*place].leg(ephemeris, at)));
+            }
         }
     }
 
@@ -336,6 +327,10 @@ impl TransitLinks {
                 let serving = self.assignment.serving(TerminalId::from(*member))?;
                 self.router.delay(serving.satellite, to)?;
                 Some(leg(*station, serving, SimDuration::ZERO))
+            }
+            LinkEnd::Selected(place, station) => {
+                let satellite = self.router.entry(*station, to)?.index() as u32;
+                Some(self.places[*place].leg(self.ephemeris(), satellite))
             }
             LinkEnd::Free(places) => {
                 let known = self.paths[path].entries[way];
@@ -375,7 +370,7 @@ impl TransitLinks {
                     overlap: handover.overlap,
                 }));
             }
-            LinkEnd::Free(_) => {
+            LinkEnd::Free(_) | LinkEnd::Selected(..) => {
                 let after = self.paths[path].entries[0].map(number);
                 if before != after {
                     let [from, to] = [before, after].map(|one| one.map(|one| one as usize));
@@ -432,6 +427,7 @@ impl TransitLinks {
                 Some(self.assignment.observer(TerminalId::from(*member)).site())
             }
             LinkEnd::Free(places) => Some(self.places[*places.first()?].observer.site()),
+            LinkEnd::Selected(place, _) => Some(self.places[*place].observer.site()),
         }
     }
 
@@ -444,7 +440,7 @@ impl TransitLinks {
         let mut delay = up.delay + self.backhauls[up.station as usize];
         let mut at = up.satellite;
         let mut satellites = vec![at];
-        loop {
+        while satellites.len() <= self.ephemeris().len() {
             match self.next_hops[destination][at as usize] {
                 NextHop::Nowhere => return None,
                 NextHop::Over(laser) => {
@@ -462,6 +458,7 @@ impl TransitLinks {
                 }
             }
         }
+        None
     }
 }
 

@@ -69,6 +69,7 @@ impl TransitLinks {
             LinkEnd::Served(member, _) => {
                 self.assignment.serving(TerminalId::from(*member)).copied().into_iter().collect()
             }
+            LinkEnd::Selected(place, _) => self.places[*place].seen.clone(),
             LinkEnd::Free(places) => {
                 places.iter().flat_map(|place| self.places[*place].seen.iter().copied()).collect()
             }

@@ -284,8 +284,9 @@ impl ConstellationSpec {
                 "an `outage`, or none: packets on their way go on by the tables of satellites",
             );
         }
-        if matches!(self.satellites, SatellitesSpec::Chain(_) | SatellitesSpec::Hypatia(_)) {
-            return given("satellites", "a preset, Walker shells or element sets");
+        if matches!(self.satellites, SatellitesSpec::Chain(_)) {
+            let allowed = "a preset, Walker shells, element sets or a folder of Hypatia";
+            return given("satellites", allowed);
         }
         Ok(())
     }
@@ -301,15 +302,27 @@ impl ConstellationSpec {
             ("longest_range", self.longest_range.is_some()),
             ("policy", self.policy != PolicySpec::default()),
             ("reconfigure_every", self.reconfigure_every.is_some()),
-            ("isl", self.isl.is_some()),
         ];
-        match given.into_iter().find(|(_, given)| *given) {
-            None => Ok(()),
-            Some((key, _)) => {
-                let allowed = "no such key, because the folder defines stations and routes";
-                Err(Fault::new(key, "is given together with a folder of Hypatia", allowed))
+        let problem = "is given together with a folder of Hypatia";
+        if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
+            let allowed = "no such key, because the folder defines stations and routes";
+            return Err(Fault::new(key, problem, allowed));
+        }
+        if let Some(isl) = &self.isl {
+            let queue = IslSpec { rate: isl.rate, queue: isl.queue.clone(), ..IslSpec::default() };
+            if isl.rate.is_none() || *isl != queue {
+                let allowed = "only the `rate` and the `queue` of lasers, because the folder defines links and routes";
+                return Err(Fault::new("isl", problem, allowed));
             }
         }
+        if self.beam.is_some() {
+            return Err(Fault::new("beam", problem, "`ground`, because the folder has no cells"));
+        }
+        if self.has_hops() && self.outage.mean() > 0.0 {
+            let allowed = "no `outage`, or no queues of hops (`ground`, `isl.rate`): the forwarding state is in force at once";
+            return Err(Fault::new("outage", problem, allowed));
+        }
+        Ok(())
     }
 }
 

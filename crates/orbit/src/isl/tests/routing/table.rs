@@ -79,12 +79,14 @@ fn circles_and_interrupted_ways_have_no_delay() {
     let hop = |node, next| Hop { node, end: 12, next };
     let circle =
         vec![hop(0, Some(1)), hop(1, Some(0)), hop(2, Some(6)), hop(6, Some(12)), hop(12, Some(3))];
-    let states = vec![(SimTime::ZERO, circle)];
+    // Of two changes at one instant, the second one holds.
+    let states = vec![(SimTime::ZERO, vec![hop(6, None)]), (SimTime::ZERO, circle)];
     let table = Table::new(12, 1, &links, states).unwrap();
-    assert_eq!(table.entry(0, 0.into()), None);
     let mut router =
         Router::new(12, links.clone(), Limits::default(), 1).routed_by(Box::new(table));
+    assert_eq!(router.entry(0, 0.into()), None);
     router.update(&ephemeris);
+    assert_eq!(router.entry(0, 0.into()), Some(3.into()));
     assert!(router.route(0.into(), &[Exit { gateway: 0.into(), ..exit(6, 3_000) }]));
     let delay = |satellite: usize| router.delay(satellite.into(), 0.into());
     assert_eq!(delay(0), None, "a circle");
