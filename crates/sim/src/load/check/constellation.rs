@@ -218,12 +218,17 @@ fn unreachable(satellites: &SatelliteLinks, path: usize, seen: bool) -> Fault {
             "a gateway that sees the same satellites, or `constellation.isl`",
         );
     }
+    let range_km = terminal.view.longest_m / 1e3;
+    let (within, longer) = if range_km.is_finite() {
+        (format!(" within {range_km} km"), " a longer `longest_range`,")
+    } else {
+        (String::new(), "")
+    };
     let problem = format!(
-        "never has a route: `{name}` sees no satellite above {lowest:.1} degrees during the run"
+        "never has a route: `{name}` sees no satellite above {lowest:.1} degrees{within} during the run"
     );
-    Fault::new(
-        field,
-        problem,
-        "another `start`, a longer run, a lower `lowest_elevation`, or other satellites",
-    )
+    let allowed = format!(
+        "another `start`, a longer run, a lower `lowest_elevation`,{longer} or other satellites"
+    );
+    Fault::new(field, problem, allowed)
 }

@@ -139,6 +139,13 @@ fn ways_that_never_are() {
         "links.up.constellation = { terminal = \"seattle\" }: never has a route: `seattle` sees no satellite above 25.0 \
          degrees during the run; allowed: another `start`, a longer run, a lower `lowest_elevation`, or other satellites",
     );
+    refused(
+        SATELLITES,
+        &format!("{SATELLITES}\nlongest_range = \"300 km\""),
+        "links.up.constellation = { terminal = \"seattle\" }: never has a route: `seattle` sees no satellite above 25.0 \
+         degrees within 300 km during the run; allowed: another `start`, a longer run, a lower `lowest_elevation`, a longer \
+         `longest_range`, or other satellites",
+    );
 }
 
 #[test]
