@@ -11,13 +11,13 @@ use leobench_sim::summary::Summary;
 /// Two links between the same nodes, terminal and gateway.
 fn links(choices: [&str; 2], terminal: &str, gateway: &str) -> String {
     let mut text = format!(
-        r#"
+        r"
         nodes = {{ home = {{}}, away = {{}} }}
         [constellation.terminals.home]
         {terminal}
         [constellation.gateways.away]
         {gateway}
-        "#
+        "
     );
     for (name, choice) in ["one", "two"].into_iter().zip(choices) {
         write!(
@@ -35,6 +35,8 @@ fn links(choices: [&str; 2], terminal: &str, gateway: &str) -> String {
     text
 }
 
+/// Half the angle between two satellites of the ring.
+const SIN_10_DEG: f64 = 0.173_648_177_666_930_3;
 const PAIR: [&str; 2] = [r#"route = "first""#, r#"route = "second""#];
 
 /// A ring of 18 satellites over the equator, each with a laser to both neighbours, and ends a third of the way around.
@@ -72,7 +74,7 @@ fn routes_around_a_ring_are_those_computed_by_hand() {
     let mut sky = SatelliteLinks::new(&scenario(&ring(PAIR)), 1).unwrap().unwrap();
     sky.advance(SimTime::ZERO);
     let ways = [0, 1].map(|path| sky.state(path).way.clone().unwrap());
-    let laser_ms = 2.0 * 7_578.137 * 10f64.to_radians().sin() / 299.792_458;
+    let laser_ms = 2.0 * 7_578.137 * SIN_10_DEG / 299.792_458;
     let lasers = ways.each_ref().map(|way| way.hops);
     assert!((5..=7).contains(&lasers[0]) && (11..=13).contains(&lasers[1]), "{lasers:?}");
     assert!((17..=18).contains(&(lasers[0] + lasers[1])), "{lasers:?}");

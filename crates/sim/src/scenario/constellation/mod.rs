@@ -199,23 +199,7 @@ impl ConstellationSpec {
         if self.has_hops() {
             self.check_hops()?;
         }
-        if let Some(isl) = self.isl.as_ref().filter(|_| !self.has_hops())
-            && isl.routing.model().is_multipath()
-        {
-            let problem = "gives packets routes of their own, but they take no hops with queues";
-            let allowed = "`isl.rate` or `ground`, or another `routing`";
-            return Err(Fault::new("isl.routing", problem, allowed));
-        }
-        if let Some(isl) = self.isl.as_ref().filter(|isl| isl.rate.is_none())
-            && isl.routing.model().needs_loads()
-        {
-            let problem = "depends on what lasers carry, but they have no rate";
-            return Err(Fault::new(
-                "isl.routing",
-                problem,
-                "a `rate` of lasers, or another `routing`",
-            ));
-        }
+        self.check_routing()?;
         if self.old_packets == LeftPackets::Forward && self.satellite.is_none() && !self.has_hops()
         {
             let allowed = "`drain`, `deliver` or `drop`, because the link keeps its queue; or satellites with queues (`satellite`, `ground`, `isl.rate`)";
@@ -254,6 +238,28 @@ impl ConstellationSpec {
 }
 
 impl ConstellationSpec {
+    /// Refuses routes that need what is not given.
+    fn check_routing(&self) -> Result<(), Fault> {
+        if let Some(isl) = self.isl.as_ref().filter(|_| !self.has_hops())
+            && isl.routing.model().is_multipath()
+        {
+            let problem = "gives packets routes of their own, but they take no hops with queues";
+            let allowed = "`isl.rate` or `ground`, or another `routing`";
+            return Err(Fault::new("isl.routing", problem, allowed));
+        }
+        if let Some(isl) = self.isl.as_ref().filter(|isl| isl.rate.is_none())
+            && isl.routing.model().needs_loads()
+        {
+            let problem = "depends on what lasers carry, but they have no rate";
+            return Err(Fault::new(
+                "isl.routing",
+                problem,
+                "a `rate` of lasers, or another `routing`",
+            ));
+        }
+        Ok(())
+    }
+
     /// Refuses what does not go with queues of hops.
     fn check_hops(&self) -> Result<(), Fault> {
         let rates = [
