@@ -10,6 +10,7 @@ use crate::elements::{self, MeanElements};
 use crate::error::FileError;
 use crate::frame::{Epoch, Geodetic};
 use crate::isl::Isl;
+pub use crate::isl::routing::table::Hop;
 use crate::motion::{GroundStation, Satellite, SatelliteId};
 
 /// Its positions are another library's: a link may be longer than its limit by this factor.
@@ -38,17 +39,6 @@ pub struct Network {
     /// The longest link between two satellites, in metres.
     pub longest_isl_m: f64,
     links: BTreeSet<[u32; 2]>,
-}
-
-/// From a node towards a destination: the next node from now on, or `None` while there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hop {
-    /// The node.
-    pub node: u32,
-    /// The destination, a ground station.
-    pub end: u32,
-    /// The next node.
-    pub next: Option<u32>,
 }
 
 impl Network {

@@ -12,8 +12,18 @@ use super::super::links::Isl;
 use super::super::router::{Exit, Outgoing};
 use super::super::tree::Tree;
 use super::{Routing, delay_along};
-use crate::hypatia::Hop;
 use crate::motion::{DestinationId, GatewayId, SatelliteId};
+
+/// From a node towards a destination: the next node from now on, or `None` while there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The node.
+    pub node: u32,
+    /// The destination, a ground station.
+    pub end: u32,
+    /// The next node.
+    pub next: Option<u32>,
+}
 
 /// The forwarding state of Hypatia as a routing model. Destinations and gateways are its ground stations, by number.
 #[derive(Debug)]

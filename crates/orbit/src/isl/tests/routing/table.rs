@@ -3,7 +3,7 @@
 use leobench_base::{SimDuration, SimTime};
 
 use crate::frame::Epoch;
-use crate::hypatia::Hop;
+use crate::isl::routing::table::Hop;
 use crate::isl::routing::table::Table;
 use crate::isl::tests::{at, ephemeris, exit, router};
 use crate::isl::{Exit, Isl, Limits, NextHop, Outgoing, Router, plus_grid};
