@@ -8,8 +8,8 @@ use leobench_base::SimTime;
 use leobench_sim::satellite_links::SatelliteLinks;
 use leobench_sim::summary::Summary;
 
-/// Two links between the same nodes, terminal and gateway.
-fn links(choices: [&str; 2], terminal: &str, gateway: &str) -> String {
+/// Links between the same nodes, terminal and gateway.
+fn links(choices: &[&str], terminal: &str, gateway: &str) -> String {
     let mut text = format!(
         r"
         nodes = {{ home = {{}}, away = {{}} }}
@@ -40,7 +40,7 @@ const SIN_10_DEG: f64 = 0.173_648_177_666_930_3;
 const PAIR: [&str; 2] = [r#"route = "first""#, r#"route = "second""#];
 
 /// A ring of 18 satellites over the equator, each with a laser to both neighbours, and ends a third of the way around.
-fn ring(choices: [&str; 2]) -> String {
+fn ring(choices: &[&str]) -> String {
     let links = links(
         choices,
         "latitude = \"0 deg\"\nlongitude = \"0 deg\"",
@@ -71,7 +71,7 @@ fn ring(choices: [&str; 2]) -> String {
 /// that serves the terminal, and end where the gateway sees them.
 #[test]
 fn routes_around_a_ring_are_those_computed_by_hand() {
-    let mut sky = SatelliteLinks::new(&scenario(&ring(PAIR)), 1).unwrap().unwrap();
+    let mut sky = SatelliteLinks::new(&scenario(&ring(&PAIR)), 1).unwrap().unwrap();
     sky.advance(SimTime::ZERO);
     let ways = [0, 1].map(|path| sky.state(path).way.clone().unwrap());
     let laser_ms = 2.0 * 7_578.137 * SIN_10_DEG / 299.792_458;
@@ -95,7 +95,7 @@ fn lasers(summary: &Summary) -> BTreeSet<&str> {
 }
 
 /// Kuiper's first shell from Manila to Dalian.
-fn cities(isl: &str, links: [&str; 2], transport: &str) -> String {
+fn cities(isl: &str, links: &[&str], transport: &str) -> String {
     let links = self::links(
         links,
         "latitude = \"14.6042 deg\"\nlongitude = \"120.9822 deg\"",
@@ -131,7 +131,7 @@ const BOTH: &str = r#"{ kind = "quic", multipath = { links = ["one", "two"] } }"
 /// links take the same.
 #[test]
 fn multipath_over_two_routes_carries_nearly_twice_as_much() {
-    let goodput = |isl: &str, choices: [&str; 2]| {
+    let goodput = |isl: &str, choices: &[&str]| {
         let summary = run(&scenario(&cities(isl, choices, BOTH)), 1).summary;
         for hop in &summary.orbit.as_ref().unwrap().hops {
             let dropped: u64 = hop.dropped_packets.iter().map(|(_, packets)| packets).sum();
@@ -139,8 +139,8 @@ fn multipath_over_two_routes_carries_nearly_twice_as_much() {
         }
         (summary.flows[0].goodput_bps.unwrap() / 1e6, summary)
     };
-    let (shared, _) = goodput("every = \"1 s\"", ["", ""]);
-    let (apart, summary) = goodput("every = \"1 s\", routing = \"disjoint\"", PAIR);
+    let (shared, _) = goodput("every = \"1 s\"", &["", ""]);
+    let (apart, summary) = goodput("every = \"1 s\", routing = \"disjoint\"", &PAIR);
     assert!((8.5..10.0).contains(&shared), "{shared} Mbit/s");
     assert!((1.85..2.05).contains(&(apart / shared)), "{apart} and {shared} Mbit/s");
     let orbit = summary.orbit.as_ref().unwrap();
@@ -151,16 +151,14 @@ fn multipath_over_two_routes_carries_nearly_twice_as_much() {
 /// Each link is used alone, before another search: one takes no laser of the other.
 #[test]
 fn both_routes_share_no_laser() {
-    let used = |link: &str| {
-        let transport = format!(r#"{{ kind = "quic", multipath = {{ links = ["{link}"] }} }}"#);
-        let isl = "every = \"60 s\", routing = \"disjoint\"";
-        let text = cities(isl, PAIR, &transport);
+    let used = |choice: &str| {
+        let text = cities("every = \"60 s\", routing = \"disjoint\"", &[choice], "\"quic\"");
         let short =
             text.replace("duration = \"30 s\"\n        warm_up = \"5 s\"", "duration = \"4 s\"");
         assert_ne!(short, text);
         run(&scenario(&short), 1).summary
     };
-    let [one, two] = [used("one"), used("two")];
+    let [one, two] = PAIR.map(used);
     let (one, two) = (lasers(&one), lasers(&two));
     assert!(one.len() >= 4 && two.len() >= 4, "{one:?} {two:?}");
     assert!(one.is_disjoint(&two), "{one:?} {two:?}");
@@ -169,7 +167,7 @@ fn both_routes_share_no_laser() {
 /// One message says what is wrong, where, and what would be right.
 #[test]
 fn routes_that_cannot_be_are_refused() {
-    let good = ring(PAIR);
+    let good = ring(&PAIR);
     let refused = |from: &str, to: &str| {
         let text = good.replacen(from, to, 1);
         assert_ne!(text, good);
@@ -185,7 +183,7 @@ fn routes_that_cannot_be_are_refused() {
     assert!(no_hops.contains("constellation.isl.routing"), "{no_hops}");
     assert!(no_hops.contains("no hops with queues"), "{no_hops}");
     // A plane for each satellite, and no laser between the last and the first.
-    let open = ring(PAIR)
+    let open = ring(&PAIR)
         .replace("planes = 1, per_plane = 18", "planes = 18, per_plane = 1")
         .replace("routing", "layout = { kind = \"plus_grid\", seam = \"open\" }, routing");
     let open = try_scenario(&open).map(|_| ()).unwrap_err();
