@@ -52,6 +52,18 @@ _SLOTS = {
     "kept": "bool",
     "separation_deg": "float",
 }
+_ROUTES = {
+    "t_s": "float",
+    "link": "str",
+    "direction": "str",
+    "from_station": "str",
+    "satellites": "str",
+    "to_station": "str",
+    "hops": "int",
+    "delay_ms": "float",
+}
+# The tables of a survey, a CSV file each.
+TABLES = ("passes", "handovers", "samples", "slots", "routes")
 
 
 @dataclass(frozen=True)
@@ -86,6 +98,7 @@ class Survey:
         handovers: A row per change of a serving satellite.
         samples: A row per link and sample: satellite, way, delay, rates.
         slots: A row per link and slot of 15 s: the choice and its alternatives.
+        routes: A row per change of the satellites that a link's packets pass in a direction; none of a chain.
         skies: For each link, the part of the sky that it uses.
     """
 
@@ -100,6 +113,7 @@ class Survey:
     handovers: pl.DataFrame
     samples: pl.DataFrame
     slots: pl.DataFrame
+    routes: pl.DataFrame
     skies: dict[str, SkyPart]
 
     def links(self) -> list[dict[str, Any]]:
@@ -134,7 +148,7 @@ class Survey:
     def write(self, folder: Path) -> list[Path]:
         """Writes the tables as CSV files into a folder that exists, and returns them."""
         files = []
-        for name in ("passes", "handovers", "samples", "slots"):
+        for name in TABLES:
             file = folder / f"{name}.csv"
             with writing(file):
                 getattr(self, name).write_csv(file, float_precision=6)
@@ -172,6 +186,7 @@ def survey(scenario: Scenario, interval_s: float = 1.0) -> Survey:
         handovers=_frame(seen["handovers"], _HANDOVERS),
         samples=_frame(seen["samples"], _SAMPLES),
         slots=_frame(seen["slots"], _SLOTS),
+        routes=_frame(seen["routes"], _ROUTES),
         skies=_skies(json.loads(scenario.to_json()), {each["name"]: each for each in seen["terminals"]}),
     )
 

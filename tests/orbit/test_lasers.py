@@ -10,6 +10,7 @@ from matplotlib.collections import LineCollection
 
 import leobench
 from leobench import InputError, plots
+from tests.orbit.cities import scenario
 
 CITIES = {
     "manila": (14.6, 120.98),
@@ -19,45 +20,15 @@ CITIES = {
 }
 
 
-def scenario(lasers: str) -> str:
-    places = "".join(
-        f"[nodes.{city}]\n"
-        + "".join(
-            f'[constellation.{kind}.{city}]\nlatitude = "{latitude} deg"\nlongitude = "{longitude} deg"\n'
-            for kind in ("terminals", "gateways")
-        )
-        for city, (latitude, longitude) in CITIES.items()
-    )
-    pairs = "".join(
-        f'[links.{a}-{b}]\nbetween = ["{a}", "{b}"]\nrate = "8 Mbps"\n'
-        f'constellation = {{ terminal = "{a}", gateways = ["{b}"] }}\n'
-        f'[flows.{a}-{b}]\ntransport = "udp"\nfrom = "{a}"\nto = "{b}"\n'
-        'source = { kind = "cbr", size = "972 B", rate = "5 Mbps" }\n'
-        for a, b in (("manila", "dalian"), ("tokyo", "lima"))
-    )
-    return f"""
-        name = "lasers"
-        duration = "3 s"
-        record = {{ interval = "500 ms" }}
-        [constellation]
-        start = "2026-01-01T00:00:00Z"
-        policy = "highest"
-        lowest_elevation = "30 deg"
-        isl = {{ {lasers} }}
-        [constellation.satellites.walker.k1]
-        altitude = "630 km"
-        inclination = "51.9 deg"
-        planes = 34
-        per_plane = 34
-        {places}
-        {pairs}
-    """
+HEAD = 'name = "lasers"\nduration = "3 s"\nrecord = { interval = "500 ms" }'
+PAIRS = (("manila", "dalian"), ("tokyo", "lima"))
 
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> leobench.Result:
     file = Path(tmp_path_factory.mktemp("lasers")) / "lasers.toml"
-    file.write_text(scenario('rate = "10 Mbps", queue = { kind = "fifo", limit = "50 packets" }'))
+    isl = 'rate = "10 Mbps", queue = { kind = "fifo", limit = "50 packets" }'
+    file.write_text(scenario(HEAD, CITIES, PAIRS, isl=isl))
     return leobench.run(file)
 
 
@@ -96,6 +67,6 @@ def test_what_has_no_lasers_is_refused(tmp_path: Path, result: leobench.Result) 
     with pytest.raises(InputError, match="times from 0 to 3 s"):
         draw(result, start_s=2.0, end_s=9.0)
     file = tmp_path / "plain.toml"
-    file.write_text(scenario(""))
+    file.write_text(scenario(HEAD, CITIES, PAIRS))
     with pytest.raises(InputError, match=r"isl\.rate"):
         draw(leobench.run(file))

@@ -70,8 +70,9 @@ def test_tables_and_figures_are_written(tmp_path: Path, capsys: Capture) -> None
     assert said.startswith("starlink-hour: 4,408 satellites, 1 terminal, 6 gateways; 2026-03-20T12:00:00")
     assert f"more passes; all of them are in {folder}/passes.csv" in said
     assert "--out" not in said
-    written = {"passes.csv", "handovers.csv", "samples.csv", "slots.csv"}
-    assert {file.name for file in folder.iterdir()} == written | {"sky.png", "ground.png", "offered.png"}
+    tables = {f"{name}.csv" for name in ("passes", "handovers", "samples", "slots", "routes")}
+    figures = {f"{name}.png" for name in ("sky", "ground", "routes", "offered")}
+    assert {file.name for file in folder.iterdir()} == tables | figures
     seen = leobench.survey(HOUR, overrides={"duration": "90 s"})
     assert pl.read_csv(folder / "passes.csv").height == seen.passes.height
     for figure in folder.glob("*.png"):

@@ -60,6 +60,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kinds::refused, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::preset, module)?)?;
     module.add_function(wrap_pyfunction!(orbit_report::orbit, module)?)?;
+    module.add_function(wrap_pyfunction!(orbit_report::trajectories, module)?)?;
     module.add_function(wrap_pyfunction!(orbit_report::scene, module)?)?;
     module.add_function(wrap_pyfunction!(orbit_report::places_below, module)?)?;
     module.add_function(wrap_pyfunction!(orbit_report::constellation_warnings, module)?)?;

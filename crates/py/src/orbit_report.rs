@@ -35,7 +35,21 @@ pub(crate) fn scene(
     as_json_of(py, scenario, interval_s, orbit_report::scene)
 }
 
-/// The places below all satellites at a time of a run, as JSON: name, and latitude and longitude in degrees; `None` without orbits.
+/// Positions of satellites of these names over the whole run as JSON, a point every so many seconds; `None` without orbits.
+#[pyfunction]
+pub(crate) fn trajectories(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    interval_s: f64,
+    names: Vec<String>,
+) -> PyResult<Option<String>> {
+    as_json_of(py, scenario, interval_s, move |scenario, seed, interval, keep_going| {
+        orbit_report::trajectories(scenario, seed, interval, &names, keep_going)
+    })
+}
+
+/// The places below all satellites, and of stations, at a time of a run, as JSON: name, and latitude and longitude in degrees; `None`
+/// without orbits.
 #[pyfunction]
 pub(crate) fn places_below(scenario: &PyScenario, at_s: f64) -> PyResult<Option<String>> {
     let at = SimTime::ZERO + SimDuration::from_secs_f64(at_s);
@@ -43,15 +57,13 @@ pub(crate) fn places_below(scenario: &PyScenario, at_s: f64) -> PyResult<Option<
     places.map_err(|fault| wrong(&fault))?.as_ref().map(as_json).transpose()
 }
 
-/// A report that may be told to stop.
-type Report<T> = fn(&Scenario, u64, SimDuration, &mut KeepGoing<'_>) -> Result<Option<T>, Fault>;
-
-/// The JSON of a look at the satellites.
+/// The JSON of a look at the satellites that may be told to stop.
 fn as_json_of<T: Serialize + Send>(
     py: Python<'_>,
     scenario: &PyScenario,
     interval_s: f64,
-    report: Report<T>,
+    report: impl FnOnce(&Scenario, u64, SimDuration, &mut KeepGoing<'_>) -> Result<Option<T>, Fault>
+    + Send,
 ) -> PyResult<Option<String>> {
     let interval = SimDuration::from_secs_f64(interval_s).max(SimDuration::from_millis(1));
     let seed = scenario.0.spec.seed;

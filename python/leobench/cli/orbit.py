@@ -1,7 +1,7 @@
 """Shows the constellation of a scenario without a transport: passes, handovers, delays and rates over time.
 
-With `--out`, writes all passes, handovers, samples and slots as CSV, and three figures: the sky over each
-terminal, a map of the ground, and delay, rate and elevation over time.
+With `--out`, writes all passes, handovers, samples, slots and routes as CSV, and four figures: the sky over
+each terminal, maps of the ground and of routes over satellites, and delay, rate and elevation over time.
 """
 
 from __future__ import annotations
@@ -53,6 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("schedule", "mahimahi", "czml"),
         help="also write links as tables of the channel `schedule` or as `mahimahi` traces, or all as `czml`",
     )
+    parser.add_argument(
+        "--at",
+        metavar="S",
+        type=options.seconds,
+        help="second of the run whose routes the map `routes.png` shows (default: 0)",
+    )
     parser.add_argument("--json", action="store_true", help="print the numbers of all links as JSON")
 
 
@@ -67,16 +73,20 @@ def main(args: argparse.Namespace) -> int:
         raise InputError(
             f"--interval = {args.interval:g}: {problem}; allowed: {SHORTEST_INTERVAL:g} s or more"
         )
-    if args.export and args.out is None:
-        raise InputError("--export: needs a folder to write to; give --out")
+    for name in ("export", "at"):
+        if getattr(args, name) not in (None, []) and args.out is None:
+            raise InputError(f"--{name}: needs a folder to write to; give --out")
     if args.out is not None:
         folder.refuse_existing(args.out, force=args.force, ours=_is_ours)
     overrides = [*args.overrides, *([("seed", args.seed)] if args.seed is not None else [])]
     scenario = load(args.scenario, None, dict(overrides), flows="optional")
+    at_s = args.at or 0.0
+    if not 0 <= at_s <= scenario.duration:
+        raise InputError(f"--at = {at_s:g}: is no time of the run; allowed: 0 to {scenario.duration:g} s")
     seen = orbit.survey(scenario, args.interval)
     for warning in seen.warnings:
         terminal.warn(warning)
-    files = [] if args.out is None else _write(scenario, seen, args.out, args.export, force=args.force)
+    files = [] if args.out is None else _write(scenario, seen, args, at_s)
     if args.json:
         said = {"start": seen.start, "satellites": seen.satellites, "links": seen.links()}
         terminal.print_json(said | {"files": [str(file) for file in files]})
@@ -87,23 +97,24 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write(
-    scenario: Scenario, seen: Survey, target: Path, exports: Sequence[str], *, force: bool
-) -> list[Path]:
+def _write(scenario: Scenario, seen: Survey, args: argparse.Namespace, at_s: float) -> list[Path]:
     from leobench import czml, folder, orbit_exports, plots
     from leobench.errors import InputError
-    from leobench.plots import orbit
+    from leobench.plots import orbit, route_map
 
+    target: Path = args.out
+    exports = list(dict.fromkeys(args.export))
     if "czml" in exports and seen.satellites is None:
         raise InputError(f"--export czml: {czml.NO_PLACE}")
-    with folder.writing(target, force=force, ours=_is_ours) as partial:
+    with folder.writing(target, force=args.force, ours=_is_ours) as partial:
         files = seen.write(partial)
-        for name, draw in orbit.FIGURES.items():
-            figure = draw(seen)
+        figures = {name: draw(seen) for name, draw in orbit.FIGURES.items()}
+        figures[route_map.NAME] = route_map.draw(scenario, seen, at_s)
+        for name, figure in figures.items():
             if figure is not None:
                 plots.save(figure, partial / f"{name}.png")
                 files.append(partial / f"{name}.png")
-        for form in dict.fromkeys(exports):
+        for form in exports:
             if form == "czml":
                 files += czml.write(scenario, seen, partial)
             else:
@@ -113,10 +124,11 @@ def _write(
 
 def _is_ours(entry: Path) -> bool:
     """Whether it is something that `orbit` writes."""
-    from leobench.plots import orbit
+    from leobench.orbit import TABLES
+    from leobench.plots import orbit, route_map
 
-    table = entry.name in {"passes.csv", "handovers.csv", "samples.csv", "slots.csv"}
-    figure = entry.stem in orbit.FIGURES and entry.suffix == ".png"
+    table = entry.stem in TABLES and entry.suffix == ".csv"
+    figure = entry.stem in (*orbit.FIGURES, route_map.NAME) and entry.suffix == ".png"
     export = entry.name.endswith((".schedule.csv", ".mahimahi", ".czml"))
     return entry.is_file() and not entry.is_symlink() and (table or figure or export)
 

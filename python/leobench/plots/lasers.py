@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from leobench.result import Result
 
 _LASER = "laser/"
+# Degrees from a laser to the line of its direction: both can be seen.
+_ASIDE = 0.5
 # Lasers that are named on the map, if they carry anything.
 _NAMED = 3
 # Inches of the map.
@@ -109,11 +111,10 @@ def _places(result: Result, at_s: float) -> dict[str, tuple[float, float]]:
         raise InputError(
             f"--kind = lasers: the satellites have no orbits; {allowed('chain', ['preset', 'walker'])}"
         )
-    return {name: (longitude, latitude) for name, (latitude, longitude) in json.loads(text)}
+    return orbit.on_map(json.loads(text)["satellites"])
 
 
-Piece = tuple[tuple[float, float], ...]
-Line = tuple[str, float, list[Piece]]
+Line = tuple[str, float, list[orbit.Piece]]
 
 
 def _lines(used: pl.DataFrame, places: dict[str, tuple[float, float]]) -> list[Line]:
@@ -125,24 +126,9 @@ def _lines(used: pl.DataFrame, places: dict[str, tuple[float, float]]) -> list[L
     for hop, share in used.iter_rows():
         name = hop.removeprefix(_LASER)
         start, _, end = name.partition("->")
-        lines.append((name, share, _pieces(places[start], places[end])))
+        ends = (places[start], places[end])
+        lines.append((name, share, orbit.pieces(*ends, aside=_ASIDE)))
     return lines
-
-
-def _pieces(start: tuple[float, float], end: tuple[float, float]) -> list[Piece]:
-    east = (end[0] - start[0] + 180) % 360 - 180
-    far = (start[0] + east, end[1])
-    aside = _aside(start, far)
-    piece = tuple((x + aside[0], y + aside[1]) for x, y in (start, far))
-    around = [0] if -180 <= far[0] <= 180 else [0, 360 if far[0] < -180 else -360]
-    return [tuple((x + shift, y) for x, y in piece) for shift in around]
-
-
-def _aside(start: tuple[float, float], end: tuple[float, float]) -> tuple[float, float]:
-    """To the right of a line by half a degree, so that both directions can be seen."""
-    along = np.array(end) - np.array(start)
-    length = float(np.hypot(*along)) or 1.0
-    return float(along[1] / length * 0.5), float(-along[0] / length * 0.5)
 
 
 def _draw_lines(figure: Figure, axes: Axes, lines: list[Line]) -> None:

@@ -37,7 +37,7 @@ def ground(seen: Survey) -> Figure | None:
         (seen.terminals, "*", style.VERMILION, "terminals"),
     ):
         if places:
-            east = [_around(place["longitude"]) for place in places]
+            east = [around(place["longitude"]) for place in places]
             north = [place["latitude"] for place in places]
             size = 9 if mark == "*" else 4.5
             axes.plot(east, north, mark, color=colour, markersize=size, linestyle="", label=name)
@@ -52,7 +52,8 @@ def ground(seen: Survey) -> Figure | None:
     return figure
 
 
-def _around(longitude: float) -> float:
+def around(longitude: float) -> float:
+    """A longitude from -180 up to 180 degrees."""
     return (longitude + 180) % 360 - 180
 
 
@@ -60,6 +61,27 @@ def _unbroken(longitude: Array, latitude: Array) -> tuple[Array, Array]:
     """A line that is lifted where it leaves the map on one side and comes in on the other."""
     breaks = np.flatnonzero(np.abs(np.diff(longitude)) > 180) + 1
     return np.insert(longitude, breaks, np.nan), np.insert(latitude, breaks, np.nan)
+
+
+Point = tuple[float, float]
+Piece = tuple[Point, ...]
+
+
+def on_map(places: list[tuple[str, tuple[float, float]]]) -> dict[str, Point]:
+    """Longitude and latitude of places by name; the core has latitudes first."""
+    return {name: (longitude, latitude) for name, (latitude, longitude) in places}
+
+
+def pieces(start: Point, end: Point, *, aside: float = 0.0) -> list[Piece]:
+    """A line by the shorter way around, `aside` degrees to its right; in two pieces across the map's edge."""
+    east = (end[0] - start[0] + 180) % 360 - 180
+    far = (start[0] + east, end[1])
+    along = np.array(far) - np.array(start)
+    length = float(np.hypot(*along)) or 1.0
+    right = (float(along[1]) / length * aside, -float(along[0]) / length * aside)
+    piece = tuple((x + right[0], y + right[1]) for x, y in (start, far))
+    around = [0] if -180 <= far[0] <= 180 else [0, 360 if far[0] < -180 else -360]
+    return [tuple((x + shift, y) for x, y in piece) for shift in around]
 
 
 def coastlines() -> list[Array]:
@@ -91,7 +113,7 @@ def _name(axes: Axes, seen: Survey) -> None:
         named.append(place)
         axes.annotate(
             place["name"],
-            (_around(place["longitude"]), place["latitude"]),
+            (around(place["longitude"]), place["latitude"]),
             xytext=(4, 3),
             textcoords="offset points",
             fontsize=style.SMALL,

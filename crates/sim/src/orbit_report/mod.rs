@@ -1,6 +1,7 @@
 //! Passes, handovers, and the state of each link through a constellation over time, without a network: what
 //! `leobench orbit` shows.
 
+mod routes;
 mod rows;
 mod scene;
 
@@ -11,8 +12,9 @@ use leobench_orbit::{
     Ephemeris, Geodetic, Observer, OrbitError, Pass, Passes, SatelliteId, Sighting,
 };
 
-pub use rows::{HandoverRow, OrbitReport, PassRow, SampleRow, SlotRow, Station};
-pub use scene::{PlaceBelow, Scene, Trajectory, places_below, scene};
+use routes::Routes;
+pub use rows::{HandoverRow, OrbitReport, PassRow, RouteRow, SampleRow, SlotRow, Station};
+pub use scene::{PlaceBelow, PlacesBelow, Scene, Trajectory, places_below, scene, trajectories};
 
 use crate::satellite_links::{EarthStation, SatelliteLinks};
 use crate::scenario::Scenario;
@@ -55,10 +57,12 @@ pub fn report(
         let EarthStation { track, view, .. } = &links.stations().terminals[links.terminal(path)];
         observers.push((Observer::new(track.clone(), view.clone()), None));
     }
+    let mut routes = Routes::default();
     let mut grids = Grids { sample: SimTime::ZERO, slot: first_slot(&links), interval };
     loop {
         let now = links.now();
         handovers(&links, &mut report.handovers);
+        routes.follow(&links, &mut report.routes);
         if now >= grids.sample {
             samples(&links, &mut report.samples);
         }

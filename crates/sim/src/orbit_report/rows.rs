@@ -25,6 +25,8 @@ pub struct OrbitReport {
     pub samples: Vec<SampleRow>,
     /// The choice at each slot of 15 s.
     pub slots: Vec<SlotRow>,
+    /// Routes of the links over satellites, on change; none of a chain.
+    pub routes: Vec<RouteRow>,
 }
 
 /// A place on the ground.
@@ -126,4 +128,25 @@ pub struct SlotRow {
     pub kept: Option<bool>,
     /// Angle between the serving satellite and the arc of the geostationary ones, in degrees.
     pub separation_deg: f64,
+}
+
+/// Route of a link's packets in one direction from a time on.
+#[derive(Debug, Serialize)]
+pub struct RouteRow {
+    /// In seconds of the run.
+    pub t_s: f64,
+    /// The link.
+    pub link: String,
+    /// `there` (from the terminal) or `back`.
+    pub direction: &'static str,
+    /// Station where packets go up; without a way, the rest is missing.
+    pub from_station: Option<String>,
+    /// Names of the satellites in order of travel, with `->` between.
+    pub satellites: Option<String>,
+    /// Station where packets come down.
+    pub to_station: Option<String>,
+    /// Links between satellites on the way.
+    pub hops: Option<usize>,
+    /// Delay at that time in milliseconds, without the link's own.
+    pub delay_ms: Option<f64>,
 }

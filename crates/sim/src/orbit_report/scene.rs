@@ -1,8 +1,10 @@
 //! Positions of satellites, terminals and gateways over time.
 
-use leobench_base::spec::Fault;
+use std::collections::HashMap;
+
+use leobench_base::spec::{Fault, quoted};
 use leobench_base::{SimDuration, SimTime};
-use leobench_orbit::{Geodetic, SatelliteId, Vector};
+use leobench_orbit::{Ephemeris, Geodetic, SatelliteId, Vector};
 use serde::Serialize;
 
 use super::{KeepGoing, duration, no_orbit, passes_over};
@@ -60,10 +62,47 @@ pub fn scene(
     }))
 }
 
-/// Name of a satellite, and the latitude and longitude of the place below it in degrees.
+/// The trajectories of satellites of these names over the whole run, a point every `interval`; `None` without orbits.
+///
+/// # Errors
+/// If the constellation cannot be built or evaluated, or has no such satellite: the fault, by its place in the scenario.
+pub fn trajectories(
+    scenario: &Scenario,
+    seed: u64,
+    interval: SimDuration,
+    names: &[String],
+    keep_going: &mut KeepGoing<'_>,
+) -> Result<Option<Vec<Trajectory>>, Fault> {
+    let Some(links) = SatelliteLinks::new(scenario, seed)? else { return Ok(None) };
+    let Some(ephemeris) = links.ephemeris() else { return Ok(None) };
+    let span = [SimTime::ZERO, SimTime::ZERO + duration(scenario)?];
+    let numbers: HashMap<_, _> = links.names().iter().map(String::as_str).zip(0..).collect();
+    let find = |name: &String| {
+        let number = numbers.get(name.as_str()).copied();
+        number.ok_or_else(|| {
+            let problem = format!("has no satellite {}", quoted(name));
+            Fault::new("constellation.satellites", problem, "the satellites of the run")
+        })
+    };
+    let of = |name| path_of(&links, ephemeris, find(name)?, span, interval);
+    names.iter().take_while(|_| keep_going()).map(of).collect::<Result<_, _>>().map(Some)
+}
+
+/// Name of a satellite or station, and the latitude and longitude of the place below it in degrees.
 pub type PlaceBelow = (String, [f64; 2]);
 
-/// The places below all satellites at a time of a run, by name: latitude and longitude in degrees; none without orbits.
+/// The places below satellites, and of stations, at a time of a run.
+#[derive(Debug, Serialize)]
+pub struct PlacesBelow {
+    /// All satellites.
+    pub satellites: Vec<PlaceBelow>,
+    /// All terminals.
+    pub terminals: Vec<PlaceBelow>,
+    /// All gateways.
+    pub gateways: Vec<PlaceBelow>,
+}
+
+/// The places below all satellites, and of stations, at a time of a run; none without orbits.
 ///
 /// # Errors
 /// If the constellation cannot be built or evaluated: the fault, by its place in the scenario.
@@ -71,15 +110,24 @@ pub fn places_below(
     scenario: &Scenario,
     seed: u64,
     at: SimTime,
-) -> Result<Option<Vec<PlaceBelow>>, Fault> {
+) -> Result<Option<PlacesBelow>, Fault> {
     let Some(links) = SatelliteLinks::new(scenario, seed)? else { return Ok(None) };
     let Some(ephemeris) = links.ephemeris() else { return Ok(None) };
-    let place = |number: usize| {
+    let degrees = |place: Geodetic| [place.latitude.degrees(), place.longitude.degrees()];
+    let below = |number: usize| {
         let state = ephemeris.exact(SatelliteId::from(number), at);
         let below = Geodetic::from_ecef(state.map_err(|error| no_orbit(&error))?.position);
-        Ok((links.name(number), [below.latitude.degrees(), below.longitude.degrees()]))
+        Ok((links.name(number), degrees(below)))
     };
-    (0..ephemeris.len()).map(place).collect::<Result<_, _>>().map(Some)
+    let stations = |of: &[EarthStation]| {
+        of.iter().map(|one| (one.name.clone(), degrees(one.track.place(at)))).collect()
+    };
+    let EarthStations { terminals, gateways } = links.stations();
+    Ok(Some(PlacesBelow {
+        satellites: (0..ephemeris.len()).map(below).collect::<Result<_, _>>()?,
+        terminals: stations(terminals),
+        gateways: stations(gateways),
+    }))
 }
 
 fn ecef(place: &EarthStation, at: SimTime) -> Vector {
@@ -111,21 +159,30 @@ fn satellite_trajectories(
             _ => merged.push((satellite, rise, set)),
         }
     }
-    let trajectories = merged.into_iter().map(|(satellite, rise, set)| {
-        let mut outcome = Ok(());
-        let points = trajectory(&links.name(satellite), [rise, set], Some(interval), |at| {
-            let state = ephemeris.exact(SatelliteId::from(satellite), at);
-            state.map_or_else(
-                |error| {
-                    outcome = Err(no_orbit(&error));
-                    Vector::default()
-                },
-                |state| state.position,
-            )
-        });
-        outcome.map(|()| points)
+    let path = |(satellite, rise, set)| path_of(links, ephemeris, satellite, [rise, set], interval);
+    merged.into_iter().map(path).collect()
+}
+
+/// The trajectory of a satellite.
+fn path_of(
+    links: &SatelliteLinks,
+    ephemeris: &Ephemeris,
+    satellite: usize,
+    span: [SimTime; 2],
+    interval: SimDuration,
+) -> Result<Trajectory, Fault> {
+    let mut outcome = Ok(());
+    let points = trajectory(&links.name(satellite), span, Some(interval), |at| {
+        let state = ephemeris.exact(SatelliteId::from(satellite), at);
+        state.map_or_else(
+            |error| {
+                outcome = Err(no_orbit(&error));
+                Vector::default()
+            },
+            |state| state.position,
+        )
     });
-    trajectories.collect()
+    outcome.map(|()| points)
 }
 
 /// Points at both ends, and every `interval` between if there is one.

@@ -210,6 +210,12 @@ impl ForwardedLinks {
         }
     }
 
+    /// The satellites of a link's way from its terminal and to it.
+    pub(super) fn satellites(&self, path: usize) -> Option<[Vec<u32>; 2]> {
+        let ways = self.paths[path].ways.as_ref()?;
+        Some(ways.each_ref().map(|nodes| nodes[1..nodes.len() - 1].to_vec()))
+    }
+
     fn way(&self, path: usize, [there, back]: &[Vec<u32>; 2]) -> WayState {
         let Ends { stations: [terminal, _], gateway, .. } = self.paths[path];
         let serving = SatelliteId::from(there[1] as usize);

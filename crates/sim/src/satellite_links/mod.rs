@@ -28,7 +28,7 @@ use transit::TransitLinks;
 
 use crate::record::chain_name;
 use crate::scenario::{RouteChoice, Scenario};
-use crate::topology::{AccessLink, AccessState, LaserLoad, TransitUpdate};
+use crate::topology::{AccessLink, AccessState, LaserLoad, TransitUpdate, TransitWay};
 
 /// The links of a scenario through its constellation, over its terminals and gateways.
 pub struct SatelliteLinks {
@@ -315,6 +315,27 @@ impl SatelliteLinks {
     /// Returns the present state of a link.
     pub fn state(&self, path: usize) -> &LinkState {
         &self.states[path]
+    }
+
+    /// The ways of packets of a link from its terminal and to it; none of a chain, whose satellites have no places.
+    pub fn ways(&self, path: usize) -> [Option<TransitWay>; 2] {
+        let satellites = match &self.kind {
+            Kind::Transit(satellites) => return satellites.ways(path).clone(),
+            Kind::Orbits(satellites) => satellites.satellites(path),
+            Kind::Forwarded(satellites) => satellites.satellites(path),
+            Kind::Chain(_) => None,
+        };
+        let (Some([there, back]), Some(delays)) = (satellites, self.states[path].delays()) else {
+            return [None, None];
+        };
+        let gateway =
+            self.states[path].way.as_ref().and_then(|way| way.gateway).unwrap_or_default();
+        let gateway = self.stations.terminals.len() + gateway;
+        let [terminal, gateway] = [self.paths[path].terminal, gateway].map(|number| number as u32);
+        let there =
+            TransitWay { stations: [terminal, gateway], satellites: there, delay: delays[0] };
+        let back = TransitWay { stations: [gateway, terminal], satellites: back, delay: delays[1] };
+        [Some(there), Some(back)]
     }
 
     /// Returns the state of a link as its link layer knows it; none without a way, or in an outage of its fit.

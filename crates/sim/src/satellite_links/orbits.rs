@@ -93,6 +93,17 @@ impl OrbitLinks {
         !seen.is_empty()
     }
 
+    /// The satellites of a link's way from its terminal and to it.
+    pub(super) fn satellites(&self, path: usize) -> Option<[Vec<u32>; 2]> {
+        let number = |satellite: &SatelliteId| satellite.index() as u32;
+        let there: Vec<_> = match &self.routing {
+            Some(routing) => routing.ways[path].as_ref()?.0.iter().map(number).collect(),
+            None => vec![number(&self.assignment.serving(TerminalId::from(path))?.satellite)],
+        };
+        let back = there.iter().rev().copied().collect();
+        Some([there, back])
+    }
+
     fn way(&self, path: usize) -> Option<WayState> {
         let serving = self.assignment.serving(TerminalId::from(path))?;
         let up = light_delay(serving.look.range_m);

@@ -48,9 +48,13 @@ pub struct TransitWay {
 }
 
 impl TransitWay {
-    /// Whether packets of both pass the same stations and satellites.
-    pub fn is_along(&self, other: &Self) -> bool {
-        self.stations == other.stations && self.satellites == other.satellites
+    /// Whether packets pass the same stations and satellites on both, or have neither.
+    pub fn are_same(one: Option<&Self>, other: Option<&Self>) -> bool {
+        one.map(Self::places) == other.map(Self::places)
+    }
+
+    fn places(&self) -> ([u32; 2], &[u32]) {
+        (self.stations, &self.satellites)
     }
 }
 

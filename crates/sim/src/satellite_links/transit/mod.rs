@@ -141,6 +141,11 @@ impl TransitLinks {
         self.router.observe(elapsed, &loads);
     }
 
+    /// The ways of packets of a link, from its terminal and to it.
+    pub(super) fn ways(&self, path: usize) -> &[Option<TransitWay>; 2] {
+        &self.paths[path].ways
+    }
+
     /// Whether the terminal of a link sees any satellite now.
     pub(super) fn sees_any(&self, path: usize) -> bool {
         match &self.ends[self.paths[path].ends[0]] {
@@ -388,10 +393,7 @@ impl TransitLinks {
         for (index, up) in entries.into_iter().enumerate() {
             let way = up.and_then(|up| self.walk(&self.paths[path], up, 1 - index));
             let known = &mut self.paths[path].ways[index];
-            let is_known = match (&*known, &way) {
-                (Some(known), Some(way)) => known.is_along(way),
-                (known, way) => known.is_none() && way.is_none(),
-            };
+            let is_known = TransitWay::are_same(known.as_ref(), way.as_ref());
             if !(is_told && is_known) {
                 self.update.ways.push((directions[index], way.clone()));
             }
