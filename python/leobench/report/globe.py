@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from leobench.czml import NO_PLACE
 from leobench.errors import LeobenchError
+from leobench.report import network
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,10 +44,13 @@ def describe(run: Run, notes: list[str]) -> dict[str, Any] | None:
                 return None
             scene = json.loads(text)
             seen = orbit.survey(loaded, max(1.0, _duration_s(scene) / _INSTANTS))
+            hops = network.describe(run, seen.duration_s, notes)
+            passed = [] if hops is None else hops["satellites"]
+            relays = json.loads(_core.trajectories(loaded, _SPACING_S, passed) or "[]")
     except (LeobenchError, OSError) as error:
         notes.append(f"There is no globe, as the constellation cannot be computed again: {error}")
         return None
-    points = sum(len(way["points"]) for way in scene["satellites"])
+    points = sum(len(way["points"]) for way in (*scene["satellites"], *relays))
     every = -(-points // _MOST_POINTS)
     return {
         "run": run.label,
@@ -57,6 +61,7 @@ def describe(run: Run, notes: list[str]) -> dict[str, Any] | None:
         "satellites": [_way(way, every) for way in scene["satellites"]],
         "links": _serving(seen.samples, scenario, seen.duration_s),
         "handovers": seen.handovers.filter(seen.handovers["from"].is_not_null()).to_dicts(),
+        "network": hops and {**hops, "satellites": [_way(way, every) for way in relays]},
     }
 
 

@@ -6,10 +6,11 @@
 import { stored } from "report/data";
 import { el, section } from "report/dom";
 import { time } from "report/format";
+import { Network } from "report/network";
 import { before } from "report/series";
+import { onEarth, positionAt } from "report/sphere";
 import { colour, isDark, onTheme } from "report/theme";
 
-const RADIUS_KM = 6371;
 // Tops of pictures that software renders take long to draw.
 const HEIGHT = 460;
 
@@ -22,6 +23,7 @@ export class GlobeSection {
     this.place = el("div", { class: "globe" });
     this.told = el("output", { class: "globe-time" });
     this.serving = el("ul", { class: "serving" });
+    this.network = described.network ? new Network(described.network, () => this.show(this.now)) : null;
     this.slider = el("input", { type: "range", min: 0, max: described.duration_s, step: described.duration_s > 100 ? 1 : 0.1, value: 0, "aria-label": "Time of the run" });
     this.slider.addEventListener("input", () => this.show(Number(this.slider.value)));
     this.play = el("button", { type: "button", "aria-label": "Play", onclick: () => this.toggle() }, "▶");
@@ -34,7 +36,7 @@ export class GlobeSection {
         el("button", { type: "button", title: "The next handover", "aria-label": "Next handover", onclick: () => this.jump(1) }, "▶|"),
         this.slider, this.told),
       this.marks(),
-      el("div", { class: "globe-row" }, this.place, el("div", { class: "globe-side" }, el("h3", {}, "Serving now"), this.serving, this.key())),
+      el("div", { class: "globe-row" }, this.place, el("div", { class: "globe-side" }, this.network?.element, el("h3", {}, "Serving now"), this.serving, this.key())),
     );
     range.onPoint((at) => { if (at !== null && at !== undefined && this.globe) this.show(at); });
     this.tell();
@@ -96,6 +98,7 @@ export class GlobeSection {
   }
 
   tell() {
+    this.network?.tell(this.now);
     this.told.textContent = `${time(this.now, this.described.duration_s)} of ${time(this.described.duration_s, this.described.duration_s)}`;
     this.serving.replaceChildren(...this.described.links.map((link) => {
       const row = rowAt(link, this.now);
@@ -123,7 +126,7 @@ export class GlobeSection {
     globe.width(this.place.clientWidth).height(height).backgroundColor("rgba(0,0,0,0)").showAtmosphere(true).atmosphereAltitude(0.12);
     globe.particlesList("spots").particleLat("lat").particleLng("lng").particleAltitude("altitude").particlesColor("tone").particlesSize("size").particlesSizeAttenuation(false);
     globe.pathPoints("points").pathPointLat((point) => point.lat).pathPointLng((point) => point.lng).pathPointAlt((point) => point.altitude);
-    globe.pathColor("tone").pathStroke(2.5).pathTransitionDuration(0).pathResolution(1);
+    globe.pathColor("tone").pathStroke("stroke").pathTransitionDuration(0).pathResolution(1);
     globe.labelLat("lat").labelLng("lng").labelText("text").labelSize("size").labelIncludeDot(true).labelDotRadius(0.02).labelDotOrientation(() => "right").labelColor(() => colour("ink")).labelAltitude(0.004).labelsTransitionDuration(0);
     this.globe = globe;
     this.dress();
@@ -149,6 +152,7 @@ export class GlobeSection {
     const [low, gates] = [grounds(terminals), grounds(gateways)];
     const set = (spots, tone, size) => ({ spots, tone: colour(tone), size });
     const named = (names) => (spot) => names.has(spot.name);
+    const network = this.network?.drawn(this.now, low, gates);
     const sky = there.map((each) => ({ ...spots.get(each.name), name: each.name }));
     this.globe.particlesData([
       set(sky.filter((spot) => !serving.has(spot.name)), "faint", 4),
@@ -156,10 +160,11 @@ export class GlobeSection {
       set(gates.filter(named(used)), "orange", 9),
       set(low, "vermilion", 9),
       set(sky.filter(named(serving)), "green", 9),
+      ...(network ? [set(network.relays, "green", 6), set(network.drops, "purple", 15)] : []),
     ].filter((each) => each.spots.length));
     const size = 0.9 * view(this.described).altitude;
     this.globe.labelsData(low.map((each) => ({ ...each, size, text: `\u2002${each.name}` })));
-    this.globe.pathsData(rows.flatMap(([link, row]) => this.ways(link, row, spots, low, gates)));
+    this.globe.pathsData(network?.paths ?? rows.flatMap(([link, row]) => this.ways(link, row, spots, low, gates)));
   }
 
   ways(link, row, spots, low, gates) {
@@ -168,7 +173,7 @@ export class GlobeSection {
     if (!satellite || !terminal) return [];
     const gateway = row.hops ? null : gates.find(({ name }) => name === row.gateway);
     const points = [{ ...terminal, altitude: 0.004 }, satellite, ...(gateway ? [{ ...gateway, altitude: 0.004 }] : [])];
-    return [{ points, tone: colour("green") }];
+    return [{ points, tone: colour("green"), stroke: 2.5 }];
   }
 }
 
@@ -178,7 +183,7 @@ function view({ terminals }) {
   const middle = [0, 1, 2].map((axis) => spots.reduce((total, spot) => total + spot[axis], 0));
   const size = Math.hypot(...middle) || 1;
   const apart = Math.max(0, ...spots.map((spot) => Math.acos(Math.min(1, spot.reduce((total, value, axis) => total + (value * middle[axis]) / size, 0)))));
-  const { lat, lng } = onEarth(middle.map((value) => (value / size) * RADIUS_KM));
+  const { lat, lng } = onEarth(middle);
   return { lat: lat - 4, lng, altitude: Math.min(2.4, 0.75 + 1.6 * apart) };
 }
 
@@ -186,25 +191,6 @@ function view({ terminals }) {
 function rowAt(link, now) {
   const place = before(link.serving.map((row) => row.t_s), now + 1e-9) - 1;
   return link.serving[place];
-}
-
-/** A position between two points of a way, in kilometres. */
-function positionAt({ points }, now) {
-  const next = points.findIndex((point) => point[0] > now);
-  if (next <= 0) return points[next === 0 ? 0 : points.length - 1].slice(1);
-  const [one, two] = [points[next - 1], points[next]];
-  const share = (now - one[0]) / (two[0] - one[0] || 1);
-  const mixed = [1, 2, 3].map((axis) => one[axis] + share * (two[axis] - one[axis]));
-  // A chord cuts below the orbit: the distance from the centre is interpolated instead.
-  const size = Math.hypot(...mixed);
-  const height = Math.hypot(...one.slice(1)) * (1 - share) + Math.hypot(...two.slice(1)) * share;
-  return mixed.map((value) => (value * height) / size);
-}
-
-/** Latitude and longitude in degrees, and the height in radii. */
-function onEarth([x, y, z]) {
-  const size = Math.hypot(x, y, z);
-  return { lat: (Math.asin(z / size) * 180) / Math.PI, lng: (Math.atan2(y, x) * 180) / Math.PI, altitude: Math.max(0, size / RADIUS_KM - 1) };
 }
 
 /** The rings of TopoJSON land: lists of longitudes and latitudes (the format's specification, section 2.1). */
