@@ -82,7 +82,7 @@ def test_no_claim_is_there_twice(tmp_path: Path) -> None:
         read(tmp_path, FINE + FINE)
 
 
-# Points that an abstract leaves open, controllers that are not ours to run, and numbers that no table has.
+# Points that an abstract leaves open, controllers that are not ours to run, and times of the machine.
 UNMET = {
     "mazilu2025": {
         "bbr3-reacts-slowly",
@@ -91,12 +91,7 @@ UNMET = {
         "several-bottlenecks-are-unfair",
         "aqm-boosts-efficiency",
     },
-    "hypatia2020": {
-        "newreno-reduces-without-loss",
-        "ways-change",
-        "capacity-is-left-unused",
-        "slowdown-of-the-simulator",
-    },
+    "hypatia2020": {"slowdown-of-the-simulator"},
 }
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from leobench.papers.catalogue import Figure, Paper, Quick, Remark
-from leobench.papers.hypatia2020 import figures, measures
+from leobench.papers.hypatia2020 import figures, measures, over_hops
 
 _HERE = Path(__file__).parent
 
@@ -28,12 +28,22 @@ PAPER = Paper(
         Figure.of(
             _HERE,
             "fig6-7",
-            "Figs. 6 and 7: round trips between 50 pairs of cities over three constellations",
+            "Figs. 6 to 8: round trips and ways between 50 pairs of cities over three constellations",
             figures.of_pairs,
             quick=Quick.of(5, "20 s"),
             measure=measures.of_pairs,
             measures=measures.PAIRS,
             words=figures.PAIRS_WORDS,
+        ),
+        Figure.of(
+            _HERE,
+            "fig10",
+            "Fig. 10: capacity that is left unused beside the traffic of other cities",
+            figures.unused_rate,
+            quick=Quick.of(2, "20 s"),
+            measure=over_hops.of_cross,
+            measures=over_hops.CROSS,
+            words=figures.CROSS_WORDS,
         ),
     ),
     remarks=(
@@ -55,6 +65,11 @@ PAPER = Paper(
             "Hypatia limits links to the ground by a length over flat ground. On the round Earth, Telesat's "
             "10 degrees become 16 degrees below the horizon; here satellites are at 5 degrees at least.",
             ("fig6-7",),
+        ),
+        Remark(
+            "Each replicate draws other pairs of 92 cities; the authors draw 43 pairs once. Cities within "
+            "2,100 km of an end are left out, there pairs whose ways share a satellite with an end.",
+            ("fig10",),
         ),
     ),
 )

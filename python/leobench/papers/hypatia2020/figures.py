@@ -1,4 +1,4 @@
-"""The figures for Kassing et al. 2020: round trips and TCP over time, round trips of pairs of cities."""
+"""The figures for Kassing et al. 2020: round trips and TCP, ways between cities, and unused capacity."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from leobench.papers.hypatia2020 import measures
+from leobench.papers.hypatia2020 import measures, over_hops
 from leobench.papers.words import Word, rename
 from leobench.plots import bands, style
 
@@ -31,6 +31,7 @@ _CONSTELLATIONS = {
 }
 _HIGHEST_MS = 300.0
 _SAMPLED, _SEGMENT = ("latest_rtt_ns", "cwnd_bytes"), 1380.0
+_SATELLITES = {"100 ms": "moving", "300 s": "at rest"}
 _CONTROLLERS = {"newreno": style.BLUE, "vegas": style.VERMILION}
 
 PAIR_WORDS = (
@@ -38,6 +39,7 @@ PAIR_WORDS = (
     Word("flows.main.transport.congestion", "controller"),
 )
 PAIRS_WORDS = (Word("constellation.satellites.elements", "constellation", _CONSTELLATIONS),)
+CROSS_WORDS = (Word("constellation.isl.every", "satellites", _SATELLITES),)
 
 
 def over_time(campaign: Campaign, result: CampaignResult, _folder: Path) -> Figure:
@@ -69,23 +71,51 @@ def over_time(campaign: Campaign, result: CampaignResult, _folder: Path) -> Figu
 
 
 def of_pairs(campaign: Campaign, result: CampaignResult, _folder: Path) -> Figure:
-    """Distributions over pairs: the largest round trip, its difference from the smallest, and their ratio."""
+    """Distributions over pairs: round trips above, ways below."""
+    import polars as pl
+
     del campaign
-    spans = measures.spans(result).filter(replicate=1)
+    spans = measures.spans(result).join(
+        over_hops.changes(result).rename({"name": "flow"}), on=[*over_hops.KEYS, "flow"]
+    )
     named = rename(result.runs.filter(replicate=1), PAIRS_WORDS)
-    figure, axes = style.panels(3)
+    figure, grid = style.grid(2, 3, (3 * style.HALF, 5.4))
+    drawn = {
+        "largest RTT (ms)": pl.col("max_ms"),
+        "largest less smallest RTT (ms)": pl.col("max_ms") - pl.col("min_ms"),
+        "largest over smallest RTT": pl.col("max_ms") / pl.col("min_ms"),
+        "changes of the way": pl.col("changes"),
+        "most less fewest hops": pl.col("hops_max") - pl.col("hops_min"),
+        "most over fewest hops": pl.col("hops_max") / pl.col("hops_min"),
+    }
     for name, colour in zip(_CONSTELLATIONS.values(), style.CATEGORIES, strict=False):
         (variant,) = named.filter(constellation=name)["variant"].unique()
-        own = spans.filter(variant=variant)
-        least, most = own["min_ms"].to_numpy(), own["max_ms"].to_numpy()
-        for each, values in zip(axes, (most, most - least, most / least), strict=True):
-            shares = np.arange(1, len(values) + 1) / len(values)
-            each.step(np.sort(values), shares, where="post", color=colour, linewidth=1.0, label=name)
-    labels = ("largest RTT (ms)", "largest less smallest RTT (ms)", "largest over smallest RTT")
-    for each, label in zip(axes, labels, strict=True):
-        style.dress(each, "", "share of pairs")
-        style.label_x(each, label)
-    style.key(figure, axes[0])
+        own = spans.filter(variant=variant, replicate=1)
+        shares = np.arange(1, own.height + 1) / own.height
+        for axes, values in zip(grid.flat, drawn.values(), strict=True):
+            ordered = np.sort(own.select(values).to_series().to_numpy())
+            axes.step(ordered, shares, where="post", color=colour, linewidth=1.0, label=name)
+    for axes, label in zip(grid.flat, drawn, strict=True):
+        style.dress(axes, "", "share of pairs")
+        style.label_x(axes, label)
+    style.key(figure, grid[0][0])
+    return figure
+
+
+def unused_rate(campaign: Campaign, result: CampaignResult, _folder: Path) -> Figure:
+    """The rate that is unused at the busiest laser from Rio de Janeiro to St. Petersburg."""
+    del campaign
+    runs = rename(result.runs.filter(replicate=1), CROSS_WORDS)
+    drawn = over_hops.drawn(result).filter(replicate=1)
+    figure, (axes,) = style.panels(1, width=2 * style.HALF)
+    for name, colour in (("at rest", style.VERMILION), ("moving", style.BLUE)):
+        (variant,) = runs.filter(satellites=name)["variant"].unique()
+        own = drawn.filter(variant=variant)
+        axes.plot(own["t_s"], own["unused_mbps"], color=colour, linewidth=1.0, label=name)
+    style.dress(axes, "", "unused (Mbit/s)")
+    style.label_x(axes, "time (s)")
+    style.key(figure, axes)
+    style.note(figure, "one run of each; all is unused while there is no way")
     return figure
 
 
