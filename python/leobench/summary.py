@@ -605,15 +605,23 @@ class OrbitSummary(Record):
         looped_packets: Packets that came to a satellite again because routes had changed on their way.
             [packets]
         black_hole_packets: Packets that came to a satellite which knew no way on. [packets]
+        rerouted_packets: Packets that went on by the tables of satellites, as the route that they carried
+            along was interrupted; with the routing `disjoint`. [packets] Left out of the file where it does
+            not apply.
+        missing_routes: Searches in which a link with the second route of a pair found none, and was down;
+            with the routing `disjoint`. [count] Left out of the file where it does not apply.
         hops: The hops whose queues packets entered, by name.
     """
 
     __slots__ = ()
 
     _parts: ClassVar[Parts] = {"hops": HopSummary}
+    _absent: ClassVar[Absent] = {"rerouted_packets": NoneType, "missing_routes": NoneType}
     visits: int
     looped_packets: int
     black_hole_packets: int
+    rerouted_packets: int | None
+    missing_routes: int | None
     hops: Named[HopSummary]
 
 

@@ -332,7 +332,10 @@ fn nothing_is_lost_or_doubled_over_random_constellations() {
 fn nothing_is_lost_or_doubled_over_random_routes() {
     let (mut ran, mut rerouted, mut missing) = (0, 0, 0);
     for seed in 0..200 {
-        let text = anything(seed).replace("isl = { ", "isl = { routing = \"disjoint\", ");
+        // Near the poles, lasers lead along planes only: a second route may be missing for a while.
+        let text = anything(seed)
+            .replace("isl = { ", "isl = { routing = \"disjoint\", ")
+            .replace("highest_latitude = \"55 deg\"", "highest_latitude = \"15 deg\"");
         let (before, odd) = text.split_once("[links.way-1]").unwrap();
         let odd = odd.replacen("\"] }", "\"], route = \"second\" }", 1);
         let text = format!("{before}[links.way-1]{odd}");
