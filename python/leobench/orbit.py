@@ -10,6 +10,7 @@ from leobench.errors import InputError
 from leobench.files import writing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     import polars as pl
@@ -187,21 +188,37 @@ def survey(scenario: Scenario, interval_s: float = 1.0) -> Survey:
         samples=_frame(seen["samples"], _SAMPLES),
         slots=_frame(seen["slots"], _SLOTS),
         routes=_frame(seen["routes"], _ROUTES),
-        skies=_skies(json.loads(scenario.to_json()), {each["name"]: each for each in seen["terminals"]}),
+        skies=_skies(
+            json.loads(scenario.to_json()),
+            {each["name"]: each for each in seen["terminals"]},
+            dict.fromkeys(each["link"] for each in seen["samples"]),
+        ),
     )
 
 
-def _skies(scenario: dict[str, Any], terminals: dict[str, dict[str, Any]]) -> dict[str, SkyPart]:
+def terminal_of(link: str, scenario: dict[str, Any]) -> str:
+    """The terminal of a link through the constellation of a resolved scenario.
+
+    Links of `[traffic]` are not in there; they are named after both places.
+    """
+    if link in scenario["links"]:
+        return str(scenario["links"][link]["constellation"]["terminal"])
+    places: dict[str, Any] = scenario["traffic"]["places"]
+    return next(place for place in places if link.removeprefix(f"{place}-") in places)
+
+
+def _skies(
+    scenario: dict[str, Any], terminals: dict[str, dict[str, Any]], links: Iterable[str]
+) -> dict[str, SkyPart]:
     """The part of the sky that each link through the constellation uses, from a resolved scenario."""
     constellation = scenario["constellation"]
     kind = constellation["satellites"]["kind"]
     skies = {}
-    for name, link in scenario["links"].items():
-        if "constellation" not in link:
-            continue
-        terminal = link["constellation"]["terminal"]
+    for name in links:
+        terminal = terminal_of(name, scenario)
         spec = constellation["terminals"].get(terminal, {})
-        policy = link["constellation"].get("policy", constellation["policy"])
+        own = scenario["links"].get(name, {}).get("constellation", {})
+        policy = own.get("policy", constellation["policy"])
         # The forwarding state of Hypatia decides instead of a policy, and a chain passes through the zenith.
         limits = [spec.get("arc"), policy.get("exclusion") if kind not in ("hypatia", "chain") else None]
         known = [float(limit.split()[0]) for limit in limits if limit is not None]

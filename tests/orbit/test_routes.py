@@ -129,3 +129,15 @@ def test_routes_are_written_at_the_time_asked_for(file: Path, tmp_path: Path, ca
         assert f"--at = {wrong}: is no time of the run; allowed: 0 to 60 s" in capsys.readouterr().err
     assert cli.main(["orbit", str(file), "--at", "3"]) == 2
     assert "--at: needs a folder to write to; give --out" in capsys.readouterr().err
+
+
+def test_links_of_traffic_have_a_terminal_and_a_sky() -> None:
+    overrides = {
+        "constellation.policy": "shortest",
+        "constellation.isl": {"rate": "10 Mbps"},
+        "duration": "2 s",
+    }
+    seen = leobench.survey(ROOT / "scenarios" / "ten-cities.toml", overrides=overrides)
+    assert seen.skies["tokyo-sao-paulo"].terminal == "tokyo"
+    assert seen.skies["sao-paulo-lagos"].terminal == "sao-paulo"
+    assert set(seen.skies) == set(seen.samples["link"])

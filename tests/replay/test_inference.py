@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 DRAWS = 12
 
 
-def infer(recording: Path, **options: float) -> Posterior:
-    return posterior.infer(results.read(recording, None), None, None, DRAWS, 1, **options)
+def infer(recording: Path, queue_limit: float | None = None) -> Posterior:
+    return posterior.infer(results.read(recording, None), None, None, DRAWS, 1, queue_limit)
 
 
 def between(values: Array, start_s: float, end_s: float) -> list[float]:

@@ -86,6 +86,8 @@ def _serving(samples: pl.DataFrame, scenario: dict[str, Any], end_s: float) -> l
     """For each link: its terminal, and a row per time with the same satellite, gateway and hops."""
     import polars as pl
 
+    from leobench import orbit
+
     links = []
     for name in samples["link"].unique(maintain_order=True):
         rows = samples.filter(link=name)
@@ -96,7 +98,7 @@ def _serving(samples: pl.DataFrame, scenario: dict[str, Any], end_s: float) -> l
         links.append(
             {
                 "name": name,
-                "terminal": scenario["links"][name]["constellation"]["terminal"],
+                "terminal": orbit.terminal_of(name, scenario),
                 "end_s": end_s,
                 "serving": first.to_dicts(),
             }

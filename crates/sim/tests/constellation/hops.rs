@@ -327,12 +327,12 @@ fn nothing_is_lost_or_doubled_over_random_constellations() {
     assert!(expected.iter().all(|cause| causes.contains(*cause)), "{causes:?}");
 }
 
-/// The same where packets carry routes along, of which some are interrupted, and some pairs have no second one.
+/// The same where packets carry routes along, of which some are interrupted.
 #[test]
 fn nothing_is_lost_or_doubled_over_random_routes() {
-    let (mut ran, mut rerouted, mut missing) = (0, 0, 0);
+    let (mut ran, mut rerouted) = (0, 0);
     for seed in 0..200 {
-        // Near the poles, lasers lead along planes only: a second route may be missing for a while.
+        // Near the poles, lasers lead along planes only.
         let text = anything(seed)
             .replace("isl = { ", "isl = { routing = \"disjoint\", ")
             .replace("highest_latitude = \"55 deg\"", "highest_latitude = \"15 deg\"");
@@ -343,9 +343,8 @@ fn nothing_is_lost_or_doubled_over_random_routes() {
         let orbit = summary.orbit.as_ref().unwrap();
         ran += 1;
         rerouted += orbit.rerouted_packets.unwrap();
-        missing += orbit.missing_routes.unwrap();
     }
-    assert!(ran >= 50 && rerouted > 0 && missing > 0, "{ran} {rerouted} {missing}");
+    assert!(ran >= 50 && rerouted > 0, "{ran} {rerouted}");
 }
 
 /// One message says what is wrong, where, and what would be right.
