@@ -22,7 +22,7 @@ _LEAST, _MOST = 2, 100_000
 
 @dataclass(frozen=True)
 class Step:
-    """What happened between two decisions.
+    """The events between two decisions of a controller.
 
     Attributes:
         now_s: Its end, in seconds of virtual time.

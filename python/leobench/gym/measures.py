@@ -1,4 +1,4 @@
-"""What an agent observes of a step, and what it is rewarded for."""
+"""Observations of a step, and rewards for it."""
 
 from __future__ import annotations
 
