@@ -38,8 +38,8 @@ SHIPPED = {
     "queue-sizing": "2 s",
     "web": "2 s",
 }
-# Keys that take a connection that is lost, a queue of a satellite that marks, a long run over several paths, or
-# routes of links of their own.
+# Keys that take a connection that is lost, a queue of a satellite that marks, a long run over several paths,
+# or routes of links of their own.
 RARE = {
     "FlowSummary.lost",
     "HopSummary.marked_packets",

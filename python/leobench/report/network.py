@@ -27,12 +27,12 @@ def describe(run: Run, end_s: float, notes: list[str]) -> dict[str, Any] | None:
 
     if "ways" not in run.tables:
         return None
-    ways = pl.read_parquet(io.BytesIO(run.tables["ways"].data))
+    ways = pl.read_parquet(io.BytesIO(run.tables["ways"].data), glob=False)
     satellites = _Numbers()
     routes = _routes(ways, run.manifest["scenario"]["links"], satellites, notes)
     described: dict[str, Any] = {"routes": routes, "step_s": end_s, "lasers": [], "drops": []}
     if "hops" in run.tables:
-        hops = pl.read_parquet(io.BytesIO(run.tables["hops"].data))
+        hops = pl.read_parquet(io.BytesIO(run.tables["hops"].data), glob=False)
         step_ns = _step_ns(run.manifest["scenario"], round(end_s * 1e9))
         # A sample is about the time before it.
         hops = hops.with_columns(interval=(pl.col("t_ns") - 1) // step_ns)
