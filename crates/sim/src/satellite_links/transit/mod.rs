@@ -118,7 +118,7 @@ impl TransitLinks {
         let ways = std::mem::take(&mut self.update.ways);
         let routes = std::mem::take(&mut self.update.routes);
         let missing_routes = std::mem::take(&mut self.update.missing_routes);
-        TransitUpdate { next_hops, ways, routes, missing_routes, ..self.update.clone() }
+        TransitUpdate { next_hops, routes, missing_routes, ways, ..self.update.clone() }
     }
 
     /// Whether routes depend on what lasers carry.
