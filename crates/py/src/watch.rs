@@ -47,6 +47,7 @@ impl Watch {
 }
 
 /// Looks now and then whether the same call is still under way, and raises an exception in it after so many looks.
+#[expect(clippy::disallowed_methods, reason = "it watches real time, on a thread of its own")]
 fn look_after(watched: &Weak<Watch>, looks: u32) {
     let (mut seen, mut same) = (0, 0);
     loop {
