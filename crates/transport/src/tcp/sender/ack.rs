@@ -223,7 +223,8 @@ impl Sender {
     }
 
     /// Bytes newly delivered. Without selective acknowledgements, every duplicate one stands for a segment (RFC 6582);
-    /// the next cumulative acknowledgement does not count it again.
+    /// the next cumulative acknowledgement does not count it again. Duplicates that cover nothing beyond the last recovery come
+    /// from its own repairs, and count for nothing (section 3.2, step 1).
     fn count_delivered(
         &mut self,
         ack: &Ack,
@@ -240,7 +241,8 @@ impl Sender {
             self.duplicates -= known;
             return bytes.saturating_sub(known * self.agreed.mss);
         }
-        if ack.next != self.una || !ack.empty || opened || self.board.is_empty() {
+        let of_repairs = self.mode == Mode::Open && self.una == self.recover && self.recover > 0;
+        if ack.next != self.una || !ack.empty || opened || self.board.is_empty() || of_repairs {
             return 0;
         }
         self.duplicates += 1;

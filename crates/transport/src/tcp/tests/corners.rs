@@ -319,6 +319,40 @@ fn without_selective_acknowledgements_three_duplicates_are_a_loss() {
 }
 
 #[test]
+fn duplicates_from_the_repairs_of_a_recovery_begin_no_other() {
+    // The first segment was overtaken. What is sent again brings duplicates, which cover nothing beyond the recovery (RFC 6582
+    // section 3.2, step 1). Once something beyond it has arrived, three are a loss again.
+    play(
+        true,
+        |spec| spec.sack = false,
+        "0    write 40000
+         0    > 0-10000
+         100  < ack 0
+         100  > 10000-11000
+         101  < ack 0
+         101  > 11000-12000
+         102  < ack 0
+         102  ! congestion
+         102  > 0-1000
+         110  < ack 12000
+         110  > 12000-17000
+         150  < ack 12000
+         151  < ack 12000
+         152  < ack 12000
+         153  < ack 12000
+         210  < ack 13000
+         210  > 17000-18000
+         211  < ack 13000
+         211  > 18000-19000
+         212  < ack 13000
+         212  > 19000-20000
+         213  < ack 13000
+         213  ! congestion
+         213  > 13000-14000",
+    );
+}
+
+#[test]
 fn an_idle_time_restarts_the_window() {
     sender(
         "0    write 60000
