@@ -161,5 +161,7 @@ def test_a_fit_that_is_not_sound_is_refused(tmp_path: Path, fit: object, message
 
 
 def test_an_absent_fit_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"there is no fit .*nothing; allowed: a file .*starlink"):
+    with pytest.raises(
+        InputError, match=r"nothing: is neither a file nor a fit that ships; allowed: a file, .*starlink"
+    ):
         fit_files.read(tmp_path / "nothing")

@@ -36,8 +36,8 @@ WRONG = {
     ),
     "Python class": (
         'congestion = "cubic"',
-        'congestion = { python = "m:C" }',
-        ["flows.main.transport.congestion", "not allowed here", "`flows.NAME.transport.scheduler`"],
+        'congestion = "cubic", pacing = { python = "m:C" }',
+        ["flows.main.transport.pacing", "m:C", "allowed"],
     ),
     "no unit at all": ('"10 Mbps"', "10", ["links.uplink.rate = 10", "allowed"]),
     "negative rate": ('"10 Mbps"', '"-10 Mbps"', ["links.uplink.rate", "negative"]),

@@ -27,7 +27,7 @@ def refuse_missing(place: Path) -> None:
         InputError: If not; the message names the fits that ship, and the nearest.
     """
     if not is_shipped(place) and not os.path.exists(place):  # noqa: PTH110 (of any name, too long ones as well)
-        known = allowed(place, _core.shipped_fits())
+        known = allowed(place, _core.shipped_fits()).replace("allowed: ", "allowed: a file, ", 1)
         raise InputError(f"{cut(str(place))}: is neither a file nor a fit that ships; {known}")
 
 
