@@ -10,7 +10,7 @@ from leobench.errors import InputError
 from leobench.files import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     import polars as pl
@@ -196,15 +196,14 @@ def survey(scenario: Scenario, interval_s: float = 1.0) -> Survey:
     )
 
 
-def terminal_of(link: str, scenario: dict[str, Any]) -> str:
+def terminal_of(link: str, scenario: dict[str, Any], terminals: Collection[str]) -> str:
     """The terminal of a link through the constellation of a resolved scenario.
 
-    Links of `[traffic]` are not in there; they are named after both places.
+    Links of `[traffic]` are not in there; they are named after both places, which are terminals.
     """
     if link in scenario["links"]:
         return str(scenario["links"][link]["constellation"]["terminal"])
-    places: dict[str, Any] = scenario["traffic"]["places"]
-    return next(place for place in places if link.removeprefix(f"{place}-") in places)
+    return next(place for place in terminals if link.removeprefix(f"{place}-") in terminals)
 
 
 def _skies(
@@ -215,7 +214,7 @@ def _skies(
     kind = constellation["satellites"]["kind"]
     skies = {}
     for name in links:
-        terminal = terminal_of(name, scenario)
+        terminal = terminal_of(name, scenario, terminals)
         spec = constellation["terminals"].get(terminal, {})
         own = scenario["links"].get(name, {}).get("constellation", {})
         policy = own.get("policy", constellation["policy"])

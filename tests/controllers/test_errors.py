@@ -46,7 +46,7 @@ class Broken(leobench.CongestionController):
 WINDOW = "bytes from 2504 (two packets) to 1e15 (broken.py, line 5)"
 RATE = "None, or bits per second from 1 to 1e15 (broken.py, line 5)"
 
-# What goes wrong after 0.5 s, and what is said of it.
+# Mistakes after 0.5 s, and the messages about them.
 BROKEN = {
     "self.window = 2503": f"set `window` to 2503; allowed: {WINDOW}",
     "self.window = -1": f"set `window` to -1; allowed: {WINDOW}",

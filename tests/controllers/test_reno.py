@@ -31,7 +31,7 @@ to = "server"
 source = { kind = "bulk", size = "1 GB" }
 """
 
-# What differs from the scenario; ten cases under QUIC and TCP each.
+# Differences from the scenario; ten cases under QUIC and TCP each.
 CASES: dict[str, dict[str, object]] = {
     "steady": {},
     "shallow queue": {"links.path.queue.limit": "5 packets"},

@@ -12,6 +12,7 @@ from matplotlib.collections import LineCollection
 
 import leobench
 from leobench import cli
+from leobench.orbit import terminal_of
 from leobench.plots import orbit, route_map
 from leobench.scenario import load
 from tests.orbit.cities import scenario
@@ -141,3 +142,7 @@ def test_links_of_traffic_have_a_terminal_and_a_sky() -> None:
     assert seen.skies["tokyo-sao-paulo"].terminal == "tokyo"
     assert seen.skies["sao-paulo-lagos"].terminal == "sao-paulo"
     assert set(seen.skies) == set(seen.samples["link"])
+
+
+def test_places_of_traffic_may_come_from_a_list() -> None:
+    assert terminal_of("sao-paulo-rio", {"links": {}}, ["sao", "sao-paulo", "rio"]) == "sao-paulo"

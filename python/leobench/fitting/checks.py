@@ -30,7 +30,7 @@ _NEAR_QUANTILE, _NEAR_DEPENDENCE = 0.1, 0.2
 # between errors in a row; both larger in short series, where chance makes them.
 _DISTANCE, _CORRELATION = 0.05, 0.1
 _BY_CHANCE = 1.63
-# What a fit may not be used for if a check fails, by the start of the check's name.
+# Uses that a failed check of a fit forbids, by the start of the check's name.
 _FORBIDDEN = {
     "5 % quantile": "how low values fall",
     "50 % quantile": "typical values and medians",

@@ -12,8 +12,7 @@ from leobench.errors import LeobenchError
 from leobench.report import network
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from leobench.orbit import Survey
     from leobench.report.content import Run
 
 # Instants at which the serving satellites are looked up at most; changes in between are in the tables.
@@ -59,7 +58,7 @@ def describe(run: Run, notes: list[str]) -> dict[str, Any] | None:
         "terminals": [_way(way, 1) for way in scene["terminals"]],
         "gateways": [_way(way, 1) for way in scene["gateways"]],
         "satellites": [_way(way, every) for way in scene["satellites"]],
-        "links": _serving(seen.samples, scenario, seen.duration_s),
+        "links": _serving(seen, scenario, [way["name"] for way in scene["terminals"]]),
         "handovers": seen.handovers.filter(seen.handovers["from"].is_not_null()).to_dicts(),
         "network": hops and {**hops, "satellites": [_way(way, every) for way in relays]},
     }
@@ -82,15 +81,15 @@ def _way(way: dict[str, Any], every: int) -> dict[str, Any]:
     }
 
 
-def _serving(samples: pl.DataFrame, scenario: dict[str, Any], end_s: float) -> list[dict[str, Any]]:
+def _serving(seen: Survey, scenario: dict[str, Any], terminals: list[str]) -> list[dict[str, Any]]:
     """For each link: its terminal, and a row per time with the same satellite, gateway and hops."""
     import polars as pl
 
     from leobench import orbit
 
     links = []
-    for name in samples["link"].unique(maintain_order=True):
-        rows = samples.filter(link=name)
+    for name in seen.samples["link"].unique(maintain_order=True):
+        rows = seen.samples.filter(link=name)
         way = pl.struct("satellite", "gateway", hops=pl.col("hops").fill_null(0))
         first = rows.filter(way.rle_id() != way.rle_id().shift(1, fill_value=2**32 - 1)).select(
             "t_s", "satellite", "gateway", "hops", "delay_ms", "elevation_deg"
@@ -98,8 +97,8 @@ def _serving(samples: pl.DataFrame, scenario: dict[str, Any], end_s: float) -> l
         links.append(
             {
                 "name": name,
-                "terminal": orbit.terminal_of(name, scenario),
-                "end_s": end_s,
+                "terminal": orbit.terminal_of(name, scenario, terminals),
+                "end_s": seen.duration_s,
                 "serving": first.to_dicts(),
             }
         )
