@@ -2,8 +2,9 @@
 //! links share.
 //!
 //! A packet takes the next hop that the tables of a satellite name when it gets there, as in a network of routers. [`Transit`] has the
-//! tables, the hops, and the routes of links that have their own, which their packets carry along; `boarding` takes packets off their links and on again, `service` moves them over hops, `moves` follows
-//! the tables, lasers and terminals. [`Ride`] is the state of one packet on its way.
+//! tables, the hops, and the routes of links that have their own, which their packets carry along; `boarding` takes packets off
+//! their links and on again, `service` moves them over hops, `moves` follows the tables, lasers and terminals. [`Ride`] is the
+//! state of one packet on its way.
 
 mod boarding;
 mod entry;
