@@ -146,3 +146,22 @@ def test_links_of_traffic_have_a_terminal_and_a_sky() -> None:
 
 def test_places_of_traffic_may_come_from_a_list() -> None:
     assert terminal_of("sao-paulo-rio", {"links": {}}, ["sao", "sao-paulo", "rio"]) == "sao-paulo"
+
+
+def test_a_path_has_no_round_trip_time_while_it_has_no_way() -> None:
+    overrides = {"constellation.ground": {"rate": "50 Mbps"}, "constellation.policy": "closest"}
+    paths = leobench.run(ROOT / "scenarios" / "emergency-pass.toml", overrides=overrides).tables["paths"]
+    cut = paths.filter(pl.col("bottleneck_bps") == 0)
+    assert cut["base_rtt_ns"].to_list() == [None] * 3
+    known = set(paths["base_rtt_ns"].drop_nulls())
+    assert min(known) == 40_000_000, "over the cellular link"
+    assert min(known - {40_000_000}) > 95_000_000, "92 ms over nothing but the ground"
+
+
+def test_an_outage_needs_handovers(capsys: Capture) -> None:
+    scenario = str(ROOT / "scenarios" / "ten-cities.toml")
+    free = ["--set", "constellation.policy=shortest", "--set", "constellation.outage=20 ms"]
+    assert cli.main(["run", scenario, *free]) == 2
+    said = capsys.readouterr().err
+    assert "constellation.outage" in said
+    assert "policy `shortest`, which has no handovers" in said

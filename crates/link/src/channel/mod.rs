@@ -28,15 +28,23 @@ pub struct ChannelState {
     pub loss: f64,
     /// Whether the link exists: while it is down, packets that arrive are dropped and waiting ones wait.
     pub up: bool,
+    /// Whether there is a way at all, such as over a satellite; without one, `delay` is zero and says nothing.
+    pub has_way: bool,
     /// Short name of the state, such as `line-of-sight`.
     pub label: Cow<'static, str>,
 }
 
 impl ChannelState {
+    /// The state of a link without a way, which drops what arrives.
+    pub fn without_way(label: &'static str) -> Self {
+        Self { up: false, has_way: false, ..Self::at_rate(BitRate::ZERO, label) }
+    }
+
     /// A lossless link at `rate` that adds no delay.
     pub const fn at_rate(rate: BitRate, label: &'static str) -> Self {
         let label = Cow::Borrowed(label);
-        Self { service: Service::Rate(rate), delay: SimDuration::ZERO, loss: 0.0, up: true, label }
+        let service = Service::Rate(rate);
+        Self { service, delay: SimDuration::ZERO, loss: 0.0, up: true, has_way: true, label }
     }
 }
 

@@ -75,6 +75,7 @@ pub fn report(
         }
         let next = links.next_move().min(grids.sample).min(grids.slot).min(end);
         links.advance(next);
+        links.forget_transit();
     }
 }
 

@@ -271,6 +271,13 @@ impl SatelliteLinks {
         }
     }
 
+    /// Forgets what has changed, where nobody takes it.
+    pub fn forget_transit(&mut self) {
+        if let Kind::Transit(satellites) = &mut self.kind {
+            satellites.forget_update();
+        }
+    }
+
     /// Whether routes depend on what lasers carry.
     pub fn wants_loads(&self) -> bool {
         matches!(&self.kind, Kind::Transit(satellites) if satellites.wants_loads())

@@ -296,7 +296,7 @@ impl Topology for ConstellationTopology {
 /// handover.
 fn states(satellites: &SatelliteLinks, state: &LinkState, silent: bool) -> [ChannelState; 2] {
     let (Some(way), Some(delays)) = (&state.way, state.delays()) else {
-        let down = ChannelState { up: false, ..ChannelState::at_rate(BitRate::ZERO, NONE) };
+        let down = ChannelState::without_way(NONE);
         return [down.clone(), down];
     };
     let up = state.is_up();
@@ -310,6 +310,7 @@ fn states(satellites: &SatelliteLinks, state: &LinkState, silent: bool) -> [Chan
         delay: delays[index],
         loss: state.fit.as_ref().map_or(0.0, |fit| fit.loss[index]),
         up,
+        has_way: true,
         label: label.clone(),
     })
 }

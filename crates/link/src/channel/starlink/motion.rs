@@ -130,6 +130,7 @@ impl Sequence {
             // A packet whose transmission is under way is lost when it ends.
             loss: 1.0,
             up: false,
+            has_way: true,
             label: Cow::Borrowed(OUTAGE),
         })
     }

@@ -23,7 +23,8 @@ const CSV: &str = "time,rate,delay,loss,up\n\
 
 fn state(mbps: u64, loss: f64, up: bool, label: &'static str) -> ChannelState {
     let service = Service::Rate(BitRate::from_bps(mbps * 1_000_000));
-    ChannelState { service, delay: SimDuration::from_millis(10), loss, up, label: label.into() }
+    let delay = SimDuration::from_millis(10);
+    ChannelState { service, delay, loss, up, has_way: true, label: label.into() }
 }
 
 fn changes(channel: &mut dyn Channel, count: usize) -> Vec<(u64, ChannelState)> {

@@ -117,6 +117,7 @@ impl TraceSpec {
             delay,
             loss: 0.0,
             up: true,
+            has_way: true,
             label: "trace".into(),
         };
         let steps = (0..).zip(delays).map(|(i, delay)| (self.delay_interval * i, state(delay)));

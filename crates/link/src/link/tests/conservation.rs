@@ -97,6 +97,7 @@ fn run(case: &Case, eager: bool) -> Bench {
                     delay: SimDuration::from_micros(*delay_us),
                     loss: *loss,
                     up: *up,
+                    has_way: true,
                     label: "test".into(),
                 };
                 bench.link.set_channel(at(now), &state, &mut bench.out);

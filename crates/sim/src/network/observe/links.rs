@@ -14,6 +14,8 @@ pub(crate) struct LinkView {
     pub(super) channel: (SimDuration, Option<BitRate>),
     /// Whether it takes packets.
     pub(super) up: bool,
+    /// Whether there is a way, such as over a satellite.
+    pub(super) has_way: bool,
     /// Whether packets get through at some time while the channel stays as it is.
     pub(super) open: bool,
     /// Totals at the end of the warm-up.
@@ -27,6 +29,7 @@ impl LinkView {
             rate_scale: config.rate_scale,
             channel: Default::default(),
             up: true,
+            has_way: true,
             open: true,
             before: LinkCounters::default(),
         }
@@ -68,6 +71,7 @@ impl Observer {
         };
         view.channel = (state.delay, rate);
         view.up = state.up;
+        view.has_way = state.has_way;
         view.open = state.up && rate.is_none_or(|rate| !rate.is_zero());
         let delay = view.own_delay + state.delay;
         if self.sampled.binary_search(&direction).is_err() {

@@ -263,8 +263,12 @@ impl Observer {
         if let Some(watch) = &mut stalls[flow] {
             watch.path(now, open);
         }
+        let has_way = |direction: &DirectionId| directions[*direction].has_way;
         for path in &mut routes[flow].paths {
-            let [Some(there), Some(back)] = &path.routes else {
+            let ways = path.routes.each_ref().map(Option::as_ref);
+            let [Some(there), Some(back)] =
+                ways.map(|way| way.filter(|way| way.iter().all(has_way)))
+            else {
                 if !std::mem::replace(&mut path.cut, true) {
                     recorder.path(now, flow, path.path, None, Some(BitRate::ZERO))?;
                 }

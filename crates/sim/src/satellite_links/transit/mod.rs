@@ -121,6 +121,15 @@ impl TransitLinks {
         TransitUpdate { next_hops, routes, missing_routes, ways, ..self.update.clone() }
     }
 
+    /// Forgets what has changed since the last call.
+    pub(super) fn forget_update(&mut self) {
+        let TransitUpdate { next_hops, routes, missing_routes, ways, .. } = &mut self.update;
+        *missing_routes = 0;
+        next_hops.clear();
+        routes.clear();
+        ways.clear();
+    }
+
     /// Whether routes depend on what lasers carry.
     pub(super) const fn wants_loads(&self) -> bool {
         self.wants_loads

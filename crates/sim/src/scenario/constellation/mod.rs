@@ -290,6 +290,12 @@ impl ConstellationSpec {
                 "an `outage`, or none: packets on their way go on by the tables of satellites",
             );
         }
+        if self.outage.mean() > 0.0 && self.policy.model().is_free() {
+            let policy = self.policy.kind();
+            let problem =
+                format!("is given together with the policy `{policy}`, which has no handovers");
+            return Err(Fault::new("outage", problem, "another policy, or no `outage`"));
+        }
         if matches!(self.satellites, SatellitesSpec::Chain(_)) {
             let allowed = "a preset, Walker shells, element sets or a folder of Hypatia";
             return given("satellites", allowed);
