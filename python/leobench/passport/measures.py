@@ -93,12 +93,9 @@ def late_share(summary: Summary, case: Case) -> Number:
 
 
 def second_transfer(summary: Summary, case: Case) -> Number:
-    """Time of the transfer after the silence over that of the first."""
-    times = {}
-    for each in _flow(summary, "main")["page"]["objects"]:
-        end = seconds(case.duration) if each["delivered_s"] is None else each["delivered_s"]
-        times[each["name"]] = None if each["requested_s"] is None else end - each["requested_s"]
-    return _ratio(times["second"], times["first"])
+    """Time of the transfer after the silence over that which the path's goodput allows."""
+    delay = _flow(summary, "main")["streams"][0]["delay_ms"]["mean"]
+    return (seconds(case.duration) if delay is None else delay / 1e3) / case.alone_s
 
 
 # Every measure that checks may name.

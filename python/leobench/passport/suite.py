@@ -44,7 +44,7 @@ class Case:
         kernel: Whether the kernel's own TCP can run it in real time.
         base_rtt_ms: Round trip without queues.
         outage: Length of the outages that recovery is measured from.
-        alone_s: Completion time of its short transfers without other flows.
+        alone_s: Time of its transfers on an empty path.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Case:
 
     def is_examined(self, flow: str) -> bool:
         """Whether a flow runs the controller under examination."""
-        return self.flows[flow]["transport"] == _CANDIDATE
+        return bool(self.flows[flow]["transport"] == _CANDIDATE)
 
     def _flow(self, short: Mapping[str, Any], candidate: Candidate) -> dict[str, Any]:
         flow = {"from": "client", "to": "server", **short}
