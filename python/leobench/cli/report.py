@@ -1,4 +1,4 @@
-"""Writes a report on runs, a campaign or a reproduction: one HTML file that needs no network."""
+"""Writes a report on runs, a campaign, a reproduction or a passport: one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         type=options.path,
         nargs="+",
-        help="result folder of `leobench run`, several of them, or one of `leobench sweep` or `reproduce`",
+        help="result folder of `leobench run`, several of them, or one of `leobench sweep`, `reproduce` or "
+        "`passport`",
     )
     parser.add_argument(
         "--out",

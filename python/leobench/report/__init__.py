@@ -1,18 +1,18 @@
-"""Reports: a run, several runs, a campaign or a reproduction as one HTML file that needs no network.
+"""Reports: a run, several runs, a campaign, a reproduction or a passport as one HTML file without network.
 
     folders --gather--> Content --page.report--> one file, tables inside
     folder  --watch---> Content --server-------> the same page, tables fetched
 
-`gather` decides what a folder is (`runs`, `campaigns`, `reproductions`, `globe`) and makes a `Content`: what
-the page says, as JSON, and the tables, as Parquet. `limits` refuses more than a browser can hold. `page` puts
-the template, our modules in `assets/` and the parts of others in `assets/vendor/` together; it is the only
-module that writes HTML. The page makes text nodes only, under a policy that runs no script but ours, so no
-name or text of a scenario can become one. `watch` reads a folder that is being written, whose tables `prefix`
-completes, and `server` serves it on loopback.
+`gather` decides what a folder is (`runs`, `campaigns`, `reproductions`, `passports`) and makes a
+`Content`: what the page says, as JSON, and the tables, as Parquet. `limits` refuses more than a browser
+can hold. `page` puts the template, our modules in `assets/` and the parts of others in `assets/vendor/`
+together; it is the only module that writes HTML. The page makes text nodes only, under a policy that runs
+no script but ours, so no name or text of a scenario can become one. `watch` reads a folder that is being
+written, whose tables `prefix` completes, and `server` serves it on loopback.
 
 In the page, `main.js` calls everything else: `data` reads columns of tables, `series`, `panels` and `lanes`
 say what there is to draw, `chart` and `timeline` draw it over one time axis; `cards`, `tables`, `campaign`,
-`claims`, `scenario` and `globe` are its sections.
+`claims`, `passport`, `scenario` and `globe` are its sections.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def write(
     """Writes the report on some folders, and returns its file.
 
     Args:
-        folders: Result folders of runs, or one folder of a campaign or a reproduction.
+        folders: Result folders of runs, or one folder of a campaign, a reproduction or a passport.
         file: The HTML file to write. A report that is there is replaced.
         without: Tables to leave out, such as `packets`; `globe` leaves out the globe.
         force: Whether to replace a file that is no report of leobench.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     Described = dict[str, Any]
 
-Kind = Literal["run", "runs", "campaign", "reproduction"]
+Kind = Literal["run", "runs", "campaign", "reproduction", "passport"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,7 @@ class Content:
         runs: Runs with their series.
         campaigns: Campaigns, as `campaigns.describe` makes them.
         figures: Reproduced figures with their claims, as `reproductions.describe` makes them.
+        passports: Passports of controllers, as `passports.content` makes them.
         globe: The constellation of the first run, as `globe.describe` makes it.
         notes: Remarks on what the page lacks and why.
         live: Of a folder that is being written: how far it is.
@@ -88,6 +89,7 @@ class Content:
     runs: list[Run] = field(default_factory=list)
     campaigns: list[Described] = field(default_factory=list)
     figures: list[Described] = field(default_factory=list)
+    passports: list[Described] = field(default_factory=list)
     globe: Described | None = None
     notes: list[str] = field(default_factory=list)
     live: Described | None = None
@@ -104,6 +106,7 @@ class Content:
             "runs": [run.described(number) for number, run in enumerate(self.runs)],
             "campaigns": self.campaigns,
             "figures": self.figures,
+            "passports": self.passports,
             "globe": self.globe,
             "notes": self.notes,
             "live": self.live,

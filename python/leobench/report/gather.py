@@ -10,14 +10,16 @@ from leobench import unfinished
 from leobench.campaign.result import CampaignResult, read_manifest, resuming
 from leobench.errors import InputError
 from leobench.plots import names
-from leobench.report import campaigns, globe, reproductions, runs
+from leobench.report import campaigns, globe, passports, reproductions, runs
 from leobench.report.content import Content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_WHOLE = "allowed: one campaign or reproduction, or folders of runs only"
+    from leobench.report.content import Kind
+
+_WHOLE = "allowed: one campaign, reproduction or passport, or folders of runs only"
 
 
 def gather(folders: Sequence[Path], without: Sequence[str] = ()) -> Content:
@@ -32,15 +34,24 @@ def gather(folders: Sequence[Path], without: Sequence[str] = ()) -> Content:
     for folder in folders:
         folders_of_runs.refuse_damaged_manifest(folder)
         refuse_unfinished(folder)
-    whole = [folder for folder in folders if is_campaign(folder) or reproductions.figures(folder)]
-    if whole and len(folders) > 1:
-        what = "campaign" if is_campaign(whole[0]) else "reproduction"
-        raise InputError(f"{whole[0]}: is a {what}, and cannot be reported beside others; {_WHOLE}")
-    if whole and is_campaign(whole[0]):
-        return of_campaign(whole[0], without)
-    if whole:
-        return reproductions.content(whole[0], without)
-    return of_runs(folders, without)
+    whole = [(folder, kind) for folder in folders if (kind := _whole(folder)) is not None]
+    if not whole:
+        return of_runs(folders, without)
+    folder, kind = whole[0]
+    if len(folders) > 1:
+        raise InputError(f"{folder}: is a {kind}, and cannot be reported beside others; {_WHOLE}")
+    if kind == "passport":
+        return passports.content(folder)
+    return of_campaign(folder, without) if kind == "campaign" else reproductions.content(folder, without)
+
+
+def _whole(folder: Path) -> Kind | None:
+    """The kind of a folder that is reported alone; none of a run's."""
+    if passports.is_passport(folder):
+        return "passport"
+    if is_campaign(folder):
+        return "campaign"
+    return "reproduction" if reproductions.figures(folder) else None
 
 
 def refuse_missing(folder: Path) -> None:

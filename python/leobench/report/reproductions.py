@@ -94,7 +94,7 @@ def describe(folder: Path) -> dict[str, Any]:
         "command": f"leobench reproduce {name}{quick}",
         "conclusions": conclusions,
         "outcomes": [str(outcome) for outcome in Outcome],
-        "drawing": _drawing(folder / f"{described['figure']}.png"),
+        "drawing": drawing(folder / f"{described['figure']}.png"),
     }
 
 
@@ -104,7 +104,7 @@ def _citation(name: str) -> str:
     return next((paper.citation for paper in papers.papers() if paper.name == name), "")
 
 
-def _drawing(file: Path) -> str | None:
+def drawing(file: Path) -> str | None:
     """The drawing as the address of an image that holds it; none if it is not there or too large."""
     try:
         data = file.read_bytes()

@@ -11,6 +11,10 @@ const SIGNS = {
   "holds under a reading": ["◐", "doubt"],
   "cannot tell": ["?", "doubt"],
   "not evaluated": ["–", "faint"],
+  "pass": ["✓", "good"],
+  "warn": ["!", "doubt"],
+  "not measured": ["–", "faint"],
+  "fail": ["✗", "bad"],
   "does not hold": ["✗", "bad"],
   "holds under no reading tried": ["✗", "bad"],
 };
@@ -32,7 +36,8 @@ export function figure(described) {
   );
 }
 
-function badge(outcome, before = "") {
+/** An outcome or verdict with its sign. */
+export function badge(outcome, before = "") {
   const [sign, tone] = SIGNS[outcome] ?? ["?", "doubt"];
   return el("span", { class: `badge ${tone}` }, el("span", { class: "sign", "aria-hidden": "true" }, sign), ` ${before}${outcome}`);
 }

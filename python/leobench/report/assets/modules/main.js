@@ -7,6 +7,7 @@ import { tablesOf } from "report/data";
 import { el, inline, section, tried } from "report/dom";
 import { count, time } from "report/format";
 import { GlobeSection } from "report/globe";
+import { passport } from "report/passport";
 import { command, downloads, repeat } from "report/scenario";
 import { onTheme, toggle } from "report/theme";
 import { Range, Timeline } from "report/timeline";
@@ -28,7 +29,7 @@ async function show(content) {
   const parts = [header(content), live ? progress(live) : null];
   if (content.kind === "run" && finished.length) parts.push(section("summary", "Summary", verdict(finished[0].manifest.validity), tried("The summary", () => cards(finished[0]))));
   if (content.kind === "runs") parts.push(section("summary", "Summary", worst(finished), tried("The summary", () => comparison(finished))));
-  parts.push(...content.figures.map(figure), ...content.campaigns.map((each, number) => campaign(each, number, content.kind === "reproduction")));
+  parts.push(...content.passports.map(passport), ...content.figures.map(figure), ...content.campaigns.map((each, number) => campaign(each, number, content.kind === "reproduction")));
   const drawn = timeline?.drawn() ?? null;
   timeline = runs.length ? new Timeline(runs, tables, range, timeline) : null;
   await timeline?.prepare(drawn?.size ? drawn : null);
