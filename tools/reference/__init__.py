@@ -17,6 +17,7 @@ from tools.reference.commands import command_line_page
 from tools.reference.keys import MODELS
 from tools.reference.metrics import summary_page
 from tools.reference.models import models_page
+from tools.reference.passport import passport_page
 from tools.reference.scenario import scenario_page
 from tools.reference.schedulers import schedulers_page
 
@@ -30,6 +31,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "command-line.md": command_line_page,
     "python.md": python_page,
     "python-schedulers.md": schedulers_page,
+    "passport.md": passport_page,
     "summary.md": summary_page,
     "tables.md": tables_page,
 }
