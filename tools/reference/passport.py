@@ -69,8 +69,8 @@ def _suite(suite: Suite) -> Iterator[str]:
         f"{len(suite.checks)} checks of {len(suite.cases)} cases, {suite.replicates} runs each; with "
         f"`--quick` the {len(quick.checks)} that are marked, with the first {quick.replicates} seeds. The "
         "bottleneck has 20 Mbit/s and a round trip of 50 ms unless the case says otherwise, and 2 % of it "
-        "are noise, so that seeds differ. A token bucket drops what a queue of its size and rate would: the case "
-        "`policer` is such a queue, which delays by up to 20 ms what a policer would not."
+        "are noise, so that seeds differ. A token bucket drops what a queue of its size and rate would: the "
+        "case `policer` is such a queue, which delays by up to 20 ms what a policer would not."
     )
     for group, checks in groupby(suite.checks, key=lambda check: check.group):
         yield f"### {group} (suite {suite.version})"
