@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from leobench._core import Acknowledgement, CongestionEvent
 
-# Packets acknowledged before the first step. An end that only answers a handshake has fewer.
-_SETTLING = 10
+# Packets acknowledged in the first step. An end that only answers a handshake has fewer.
+_SETTLING = 5
 
 # Packets of the smallest and the largest window.
 _LEAST, _MOST = 2, 100_000
@@ -62,8 +62,8 @@ class Step:
 class SteppedController(CongestionController):
     """Multiplies its window once in a step.
 
-    Steps begin when ten packets are acknowledged; the window is the initial one until then. A step lasts
-    until the first acknowledgement after its length.
+    The first step lasts until five packets are acknowledged; the window is the initial one until then. A step
+    lasts until the first acknowledgement after its length.
 
     Args:
         packet: Bytes of a full packet.
@@ -93,15 +93,13 @@ class SteppedController(CongestionController):
     def on_ack(self, ack: Acknowledgement) -> None:
         """Adds up the step, and decides at its end."""
         if self._began is None:
-            self._settling -= ack.acked
-            if self._settling <= 0:
-                self._begin(ack)
-            return
+            self._began, self._last_rtt = ack.now - ack.rtt, ack.rtt
+        self._settling -= ack.acked
         self._acked += ack.acked
         self._acknowledgements += 1
         self._rtt_sum += ack.rtt
         length = ack.now - self._began
-        if length > 0 and length >= (self._step_s or ack.smoothed_rtt):
+        if self._settling <= 0 < length and length >= (self._step_s or ack.smoothed_rtt):
             factor = self.act(self._step(ack, length))
             self.window = min(max(self.window * factor, _LEAST * self.packet), _MOST * self.packet)
             self._begin(ack)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AsyncVectorEnv
 
 from leobench import Step
 from leobench.errors import InputError, RunError, ScenarioError
@@ -84,6 +85,58 @@ def test_a_hundred_random_episodes_repeat(scenario: Path) -> None:
         env.close()
 
 
+def test_environments_in_processes_have_the_episodes_of_each_alone(scenario: Path) -> None:
+    """Each draws its scenario by its own seed, as Gymnasium counts them, and begins anew after its end."""
+
+    def made() -> CongestionEnv:
+        return CongestionEnv(scenario, step=0.1, overrides=drawn, reward="delay")
+
+    actions = np.random.default_rng(5).uniform(-0.5, 0.9, (25, 2, 1)).astype(np.float32)
+    together = AsyncVectorEnv([made] * 2, context="spawn")
+    observations = [together.reset(seed=11)[0], *(together.step(each)[0] for each in actions)]
+    together.close()
+    for number in range(2):
+        env, over = made(), False
+        alone = [env.reset(seed=11 + number)[0]]
+        for action in actions[:, number]:
+            if over:
+                (observation, _), over = env.reset(), False
+            else:
+                observation, _, terminated, truncated, _ = env.step(action)
+                over = terminated or truncated
+            alone.append(observation)
+        env.close()
+        assert np.array_equal(np.array(observations)[:, number], np.array(alone))
+
+
+def test_the_first_step_ends_with_the_fifth_packet(scenario: Path) -> None:
+    """A round trip of the handshake and one of the initial window, which then grows by the factor."""
+    env = CongestionEnv(scenario, factor=4.0)
+    _, info = env.reset(seed=1)
+    first: Step = info["step"]
+    assert first.window_bytes == 10 * first.packet
+    assert 5 * first.packet <= first.acked_bytes < 10 * first.packet
+    assert 0.08 < first.now_s < 0.1
+    info = env.step(np.ones(1, dtype=np.float32))[4]
+    assert info["step"].window_bytes == 40 * first.packet
+    env.close()
+
+
+def test_the_seed_of_the_run_can_be_given(scenario: Path) -> None:
+    loss = {"links.path.forward.loss": {"kind": "bernoulli", "probability": 0.01}}
+    env = CongestionEnv(scenario, step=0.1, overrides=loss)
+    lost = []
+    for seed in (1, 2):
+        _, info = env.reset(options={"seed": seed})
+        while "summary" not in info:
+            info = env.step(np.zeros(1, dtype=np.float32))[4]
+        assert info["summary"]["seed"] == seed
+        lost.append(info["summary"]["flows"][0]["lost_packets"])
+    # The random losses of a link are those of its seed, whatever sends.
+    assert lost[0] != lost[1]
+    env.close()
+
+
 def test_a_constant_window_has_the_throughput_of_little(scenario: Path) -> None:
     """20 packets over an empty path of 42 ms: 20 x 1,252 bytes in a round trip."""
     env = CongestionEnv(scenario, step=0.2, overrides={"links.path.rate": "100 Mbps"})
@@ -155,6 +208,11 @@ def test_what_cannot_be_is_refused(scenario: Path) -> None:
         CongestionEnv(scenario, step=0)
     with pytest.raises(InputError, match="reward = 'aurorra': is unknown"):
         CongestionEnv(scenario, reward="aurorra")
+    for factor in (1.0, math.nan, 1001, "2"):
+        with pytest.raises(InputError, match=r"is no factor of an action; allowed: above 1, up to 1,000"):
+            CongestionEnv(scenario, factor=factor)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="reset: the option 'sed' is unknown; allowed: 'seed'"):
+        CongestionEnv(scenario).reset(options={"sed": 1})
     with pytest.raises(InputError, match="flow mian: has no congestion controller"):
         CongestionEnv(scenario, flow="mian").reset(seed=1)
     with pytest.raises(InputError, match="has no flow with a congestion controller"):

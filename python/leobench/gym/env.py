@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 # A step of the length of the smoothed round trip.
 RTT = "rtt"
 
-# By how much an action of 1 multiplies the window.
-_FACTOR = 2.0
+# The largest factor on the window of a single action.
+_LARGEST_FACTOR = 1000.0
 
 
 class CongestionEnv(gymnasium.Env["Observation", "NDArray[np.float32]"]):
     """The congestion control of a flow of a scenario, TCP or QUIC.
 
-    An episode is a run. It begins when the flow has ten packets acknowledged, with the initial window of
+    An episode is a run. It begins when the flow has five packets acknowledged, with the initial window of
     RFC 9002. A step lasts until the first acknowledgement after its length; in an outage, it lasts longer. An
-    action a from -1 to 1 multiplies the window by 2 to the power of a. An observation has the numbers of
-    `leobench.gym.OBSERVATIONS`, with their units there. The episode is terminated when the flow has delivered
-    all, and truncated at the end of the run. Equal seeds and actions give equal episodes.
+    action a from -1 to 1 multiplies the window by `factor` to the power of a. An observation has the numbers
+    of `leobench.gym.OBSERVATIONS`, with their units there. The episode is terminated when the flow has
+    delivered all, and truncated at the end of the run. Equal seeds and actions give equal episodes.
 
     `info` has the `leobench.Step`, and at the end the `summary` of the run.
 
@@ -59,6 +59,7 @@ class CongestionEnv(gymnasium.Env["Observation", "NDArray[np.float32]"]):
         *,
         flow: str | None = None,
         step: float | str = RTT,
+        factor: float = 2.0,
         reward: str | Callable[[Step], float] = "aurora",
         overrides: Overrides | Callable[[np.random.Generator], Overrides] | None = None,
     ) -> None:
@@ -68,6 +69,7 @@ class CongestionEnv(gymnasium.Env["Observation", "NDArray[np.float32]"]):
             scenario: The scenario file.
             flow: The flow whose window is set; the first with a congestion controller unless given.
             step: Length of a step in seconds of virtual time, or "rtt".
+            factor: Factor on the window of an action of 1.
             reward: "aurora", "delay", or a function of a `Step`.
             overrides: See above.
 
@@ -76,6 +78,7 @@ class CongestionEnv(gymnasium.Env["Observation", "NDArray[np.float32]"]):
         """
         self._file, self._flow = Path(scenario), flow
         self._step_s = _length(step)
+        self._factor = _factor(factor)
         self._reward = _reward(reward)
         self.overrides = {} if overrides is None else overrides
         bounds = np.array([each[2] for each in measures.OBSERVATIONS.values()], dtype=np.float32)
@@ -87,21 +90,29 @@ class CongestionEnv(gymnasium.Env["Observation", "NDArray[np.float32]"]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Starts an episode; the seed of its run and its overrides follow from `seed`.
+        """Starts an episode.
+
+        Args:
+            seed: The seed of the run and its overrides follow from it.
+            options: `{"seed": 7}` is the seed of the run itself, as for `leobench.run`.
 
         Raises:
+            InputError: If there are other options.
             ScenarioError: If the scenario with its overrides is wrong.
             RunError: If the run fails, or ends before the first step.
         """
         from leobench import engine
         from leobench.errors import RunError
 
-        del options
+        given = dict(options or {})
+        run_seed = given.pop("seed", None)
+        if given:
+            raise InputError(f"reset: the option {next(iter(given))!r} is unknown; allowed: 'seed'")
         super().reset(seed=seed)
         self.close()
         exchange = Exchange()
         try:
-            scenario = self._scenario(exchange.number)
+            scenario = self._scenario(exchange.number, run_seed)
             exchange.start(lambda: engine.run(scenario, engine.Recording()))
         except BaseException:
             exchange.close()
@@ -129,7 +140,7 @@ class CongestionEnv(gymnasium.Env["Observation", "NDArray[np.float32]"]):
         value = float(np.asarray(action, dtype=np.float64).reshape(-1)[0])
         if not -1.0 <= value <= 1.0:
             raise InputError(f"step: the action {value:g} is out of range; allowed: from -1 to 1")
-        exchange.act(_FACTOR**value)
+        exchange.act(self._factor**value)
         said = exchange.wait()
         if isinstance(said, Asked):
             self._last = said.step
@@ -149,12 +160,13 @@ class CongestionEnv(gymnasium.Env["Observation", "NDArray[np.float32]"]):
         if exchange is not None:
             exchange.close()
 
-    def _scenario(self, number: int) -> Any:
+    def _scenario(self, number: int, run_seed: int | None) -> Any:
         from leobench import engine
         from leobench.scenario import load
 
         drawn = self.overrides(self.np_random) if callable(self.overrides) else self.overrides
-        seed = int(self.np_random.integers(1, 2**31))
+        drawn_seed = int(self.np_random.integers(1, 2**31))
+        seed = drawn_seed if run_seed is None else run_seed
         quiet = [("record.series", False), ("record.messages", False)]
         changes = [*drawn.items(), *quiet]
         loaded = load(self._file, seed, changes)
@@ -183,6 +195,14 @@ def _length(step: float | str) -> float:
         return float(step)
     raise InputError(
         f'step = {step!r}: is no length of a step; allowed: "rtt", or seconds from 0.0001 to 1,000'
+    )
+
+
+def _factor(factor: object) -> float:
+    if isinstance(factor, (int, float)) and 1.0 < factor <= _LARGEST_FACTOR:
+        return float(factor)
+    raise InputError(
+        f"factor = {factor!r}: is no factor of an action; allowed: above 1, up to {_LARGEST_FACTOR:,.0f}"
     )
 
 
