@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from leobench.cli import (
     agree,
+    attack,
     check,
     compare,
     completion,
@@ -78,6 +79,7 @@ COMMANDS: tuple[Command, ...] = (
     table,
     agree,
     passport,
+    attack,
     reproduce,
     qvis,
     emulate,

@@ -1,0 +1,124 @@
+"""Whole attacks: the same bytes whatever the workers, resumption, refusals, and a weakness that is known."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from leobench import cli
+from leobench.attack import attack, measured, search
+from leobench.candidate import Candidate
+from leobench.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHORT = ["--evaluations", "24", "--quiet"]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few draws of measured channels, and few random paths before the first generation of CMA-ES."""
+    monkeypatch.setattr(measured, "DRAWS", 1)
+    monkeypatch.setattr(search, "_OPENING", 8)
+
+
+def run(out: Path, *more: str) -> dict[str, bytes]:
+    given = ["attack", "newreno", "--transport", "tcp", "--goal", "starve", "--out", str(out), *SHORT, *more]
+    assert cli.main(given) == 0
+    names = ("attack.json", "evaluations.jsonl", "settings.json", "scenario.toml", "found.toml", "attack.png")
+    return {name: (out / name).read_bytes() for name in names}
+
+
+def test_the_same_seed_gives_the_same_bytes_also_after_an_interruption(tmp_path: Path) -> None:
+    first = run(tmp_path / "one", "--workers", "1")
+    assert run(tmp_path / "two", "--workers", "2") == first
+    # Half of the evaluations, and a part of a line, are what an interruption leaves.
+    cut = tmp_path / "cut"
+    cut.mkdir()
+    (cut / "settings.json").write_bytes(first["settings.json"])
+    lines = first["evaluations.jsonl"].splitlines(keepends=True)
+    (cut / "evaluations.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]) + lines[-1][:20])
+    assert run(cut, "--workers", "1") == first
+
+
+def test_the_low_rate_attack_on_tcp_is_found_again(tmp_path: Path) -> None:
+    """Kuzmanovic and Knightly 2003: bursts at the period of the retransmission timeout starve TCP."""
+    folder = tmp_path / "shrew"
+    outcome = attack(Candidate.parse("newreno", "tcp"), "starve", folder, evaluations=80, workers=1)
+    path, harm = outcome.small
+    assert harm >= 0.8 * outcome.found[1]
+    assert harm > 0.6
+    (train,) = path.of_kind("train")
+    # Bursts take at most two fifths of the path, and the flow less than half of the rest.
+    assert train["length"] / 1e3 * train["rate"] <= 0.41 * train["period"]
+    text = (folder / "scenario.toml").read_text()
+    assert len(text.splitlines()) <= 20
+    tomllib.loads(text)
+    written = json.loads((folder / "attack.json").read_text())
+    assert written["harm"]["shrunk"] == harm
+    assert set(written["harm"]["measured"]) == {
+        "starlink",
+        "osnabrueck-2024",
+        "autobahn-2024",
+        "seattle-2023",
+        "trace",
+    }
+    # What was shrunk is what the scenario shows when it is run again.
+    assert list((folder / "run" / "pcap").glob("victim-*.pcapng"))
+
+
+def test_harm_to_both_controllers_is_no_find(tmp_path: Path) -> None:
+    candidate = Candidate.parse("cubic")
+    outcome = attack(candidate, "starve", tmp_path / "a", against=candidate, evaluations=4, workers=1)
+    assert outcome.small[1] == 0.0
+    assert outcome.small[0].events == ()
+    assert set(outcome.measured.values()) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (["cubic", "--goal", "starv"], "--goal starv: there is no such goal; allowed: `starve`"),
+        (["cubik", "--goal", "stall"], "did you mean `cubic`?"),
+        (["cubic", "--goal", "stall", "--evaluations", "0"], "--evaluations = 0: is not positive"),
+        (
+            ["cubic", "--goal", "bloat", "--events", "train"],
+            "--events train: is no event of the goal `bloat`",
+        ),
+        (["kernel:cubic", "--goal", "stall"], "runs in real time only"),
+        (["cubic", "--goal", "stall", "--seed", "-1"], "--seed: -1 is negative"),
+    ],
+)
+def test_wrong_input_is_refused(
+    given: list[str], problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["attack", *given, "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert problem in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("budget", ["ten", "10", "0 s", "-5min"])
+def test_a_budget_is_a_time(budget: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(["attack", "cubic", "--goal", "stall", f"--budget={budget}"])
+    assert exit_.value.code == 2
+    assert "is no time; allowed: a number with s, min or h" in capsys.readouterr().err
+
+
+def test_the_folder_of_another_attack_is_refused(tmp_path: Path) -> None:
+    attack(Candidate.parse("newreno"), "starve", tmp_path / "a", evaluations=2, workers=1)
+    with pytest.raises(InputError, match='holds another attack, whose controller is "newreno", not "cubic"'):
+        attack(Candidate.parse("cubic"), "starve", tmp_path / "a", evaluations=2, workers=1)
+    with pytest.raises(InputError, match="whose seed is 1, not 2"):
+        attack(Candidate.parse("newreno"), "starve", tmp_path / "a", evaluations=2, workers=1, seed=2)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="is no folder of `leobench attack`"):
+        attack(Candidate.parse("cubic"), "starve", tmp_path / "b", evaluations=2, workers=1)
+    assert [file.name for file in (tmp_path / "b").iterdir()] == ["mine.txt"]
