@@ -66,7 +66,7 @@ def test_the_tables_of_a_run_have_the_columns_of_the_page(tmp_path: Path, quick:
     }
     assert written
     assert {name: listed[name] for name in written} == written
-    assert set(listed) - set(written) == {"spin", "sockets", "hops", "ways"}
+    assert set(listed) - set(written) == {"spin", "sockets", "hops", "ways", "segments"}
 
 
 def names(value: object) -> Iterator[str]:

@@ -21,6 +21,7 @@ ORDER = [
     "base",
     "budget",
     "link",
+    "media",
     "orbit",
     "transport",
     "quic",

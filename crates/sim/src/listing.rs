@@ -6,6 +6,7 @@ use leobench_budget::{
 };
 use leobench_link::channel::lms::{LmsPreset, PresetState};
 use leobench_link::{AccessSpec, ChannelSpec, LossSpec, QueueSpec};
+use leobench_media::AdaptationSpec;
 use leobench_orbit::{LayoutSpec, PolicySpec, RoutingSpec};
 use leobench_transport::path_manager::PathManagerSpec;
 use leobench_transport::path_scheduler::PathSchedulerSpec;
@@ -56,6 +57,7 @@ listed! {
     "path_managers" as "manager": PathManagerSpec;
     "path_schedulers" as "scheduler": PathSchedulerSpec;
     "sources" as "source": SourceSpec;
+    "adaptations" as "adaptation": AdaptationSpec;
     "matrices" as "matrix": MatrixSpec;
     "arrivals" as "arrivals": ArrivalsSpec;
     "sizes" as "size": SizeSpec;

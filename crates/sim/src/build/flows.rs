@@ -73,6 +73,7 @@ impl FromScenario<'_> {
             port: address.port(),
         };
         let thinks = flow.objects.iter().flatten().map(|object| object.think);
+        let thinks = thinks.chain(flow.video.iter().map(|video| video.think));
         let think = thinks.max().unwrap_or_default();
         Ok(FlowParts {
             names: FlowNames { name: name.to_owned(), streams: flow.stream_names() },
@@ -149,7 +150,7 @@ impl FromScenario<'_> {
         let (local, remote) =
             if sends { (ends.sender, ends.receiver) } else { (ends.receiver, ends.sender) };
         let streams = flow.attributes();
-        let asks = flow.objects.is_some();
+        let asks = flow.asks();
         let qlog = (self.qlogs)(name, end).map_err(|error| {
             let flow = name.to_owned();
             BuildError::Qlog { flow, end, error }
@@ -212,7 +213,8 @@ impl FromScenario<'_> {
         let config = TcpConfig {
             spec,
             role: if opens { Role::Client } else { Role::Server },
-            sends: flow.attributes().first().copied().filter(|_| sends),
+            sends: flow.attributes().first().copied().filter(|_| sends || flow.asks()),
+            receives: !sends || flow.asks(),
             local,
             remote,
             start: SimTime::ZERO + flow.start,

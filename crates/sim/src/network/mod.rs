@@ -24,7 +24,7 @@ use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
 
-pub use application::{Action, Application, ObjectTimes};
+pub use application::{Action, Application, ObjectTimes, Watched};
 use bounds::InstantWatch;
 pub use bounds::{InstantError, LimitError};
 pub use builder::{EndParts, FlowParts, NetworkBuilder};

@@ -35,6 +35,8 @@ pub enum Table {
     Hops,
     /// The satellites that every link's packets pass, on change. Only runs whose packets take hops with queues have it.
     Ways,
+    /// The segments that players of videos asked for. Only runs with a video have it.
+    Segments,
     /// Round-trip times that QUIC's spin bit showed. Only runs in real time have it.
     Spin,
 }
@@ -280,6 +282,25 @@ const WAYS: &[Column] = &[
     .or_null(),
 ];
 
+const SEGMENTS: &[Column] = &[
+    Column::integer("t_ns", "when the player asked for it, nanoseconds"),
+    FLOW,
+    Column::integer("segment", "its number within the video, from 0"),
+    Column::integer("bitrate_bps", "bitrate of the ladder that it was asked for in, bits per second"),
+    Column::integer("bytes", "its size"),
+    Column::integer("arrived_ns", "when all of it had arrived, nanoseconds; null if it never did").or_null(),
+    Column::integer(
+        "buffer_ns",
+        "what was in the player's buffer then, the segment included, nanoseconds; null if it never arrived",
+    )
+    .or_null(),
+    Column::integer(
+        "stalled_ns",
+        "time without pictures since the segment before had arrived, after the first picture, nanoseconds; null if it never arrived",
+    )
+    .or_null(),
+];
+
 const SPIN: &[Column] = &[
     TIME,
     Column::text("source", "address and port of the sender of the packets"),
@@ -304,8 +325,8 @@ impl Table {
         Self::Losses,
     ];
 
-    /// The tables of runs whose packets take hops in orbit, which come next.
-    pub const IN_ORBIT: [Self; 2] = [Self::Hops, Self::Ways];
+    /// The tables of runs that have something for them, which come next: hops in orbit, or a video.
+    pub const OCCASIONAL: [Self; 3] = [Self::Hops, Self::Ways, Self::Segments];
 
     /// Name of the table, and of its file without the ending.
     pub const fn name(self) -> &'static str {
@@ -324,6 +345,7 @@ impl Table {
             Self::Losses => "losses",
             Self::Hops => "hops",
             Self::Ways => "ways",
+            Self::Segments => "segments",
             Self::Spin => "spin",
         }
     }
@@ -345,6 +367,7 @@ impl Table {
             Self::Losses => LOSSES,
             Self::Hops => HOPS,
             Self::Ways => WAYS,
+            Self::Segments => SEGMENTS,
             Self::Spin => SPIN,
         }
     }

@@ -3,6 +3,7 @@
 use leobench_base::packet::{IPV4_HEADER, IPV4_UDP_HEADER};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json};
 use leobench_base::{Bytes, End, SimDuration, SimRng, SimTime};
+use leobench_media::VideoSpec;
 use leobench_quic::QuicSpec;
 use leobench_transport::buffer::Attributes;
 use leobench_transport::source::BulkSpec;
@@ -75,6 +76,8 @@ leobench_base::spec! {
         pub application: ApplicationSpec = ApplicationSpec::Buffered,
         /// The objects of a page that the receiving end requests, instead of sources.
         pub objects: Option<Vec<ObjectSpec>>,
+        /// The video that the receiving end watches, instead of sources.
+        pub video: Option<VideoSpec>,
         /// Forecasts for the end that sends the data, about its paths; none unless given.
         pub forecast: Option<ForecastSpec>,
         /// Reports of the link layer for the end that sends the data, about the access links of its paths; none unless given.
@@ -161,6 +164,11 @@ impl FlowSpec {
     /// The name of a flow among those that a flow with a `count` stands for.
     pub fn numbered(name: &str, number: i64) -> String {
         format!("{name}-{number}")
+    }
+
+    /// Whether the receiving end asks for what it gets.
+    pub fn asks(&self) -> bool {
+        self.objects.is_some() || self.video.is_some()
     }
 
     /// The node that opens the connection.

@@ -7,7 +7,7 @@ use leobench_transport::endpoint::{Loss, PathId, PathSample, Totals};
 
 use super::{ByCause, HandoversInput, PageInput};
 use crate::ledger::FlowLedger;
-use crate::network::LossTotals;
+use crate::network::{LossTotals, Watched};
 use crate::scenario::CompetitionSpec;
 
 /// Input of the summary for a run.
@@ -70,6 +70,8 @@ pub struct FlowSummaryInput<'a> {
     pub lost: Option<(&'a str, &'a Loss)>,
     /// Its page, if it is one.
     pub page: Option<PageInput<'a>>,
+    /// The session of its viewer, if it is a video.
+    pub video: Option<&'a Watched>,
 }
 
 /// Input of the summary for a link in one direction.

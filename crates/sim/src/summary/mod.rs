@@ -19,6 +19,7 @@ mod page;
 mod path;
 mod satellites;
 mod traffic;
+mod video;
 
 pub use by_cause::ByCause;
 use competition::Competitor;
@@ -34,6 +35,7 @@ pub use traffic::{
     HopsSummary, PairSummary, SlowdownSummary, TrafficInput, TrafficSummary, TransferInput,
     TransfersSummary, TransportInput, TransportShareSummary,
 };
+pub use video::VideoSummary;
 
 summary! {
     /// A run in numbers.
@@ -174,6 +176,9 @@ summary! {
         /// Its page, if it is one.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub page: Option<PageSummary>,
+        /// The session of its viewer, if it is a video.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub video: Option<VideoSummary>,
         /// Its streams.
         pub streams: Vec<StreamSummary>,
         /// Its paths.
@@ -294,6 +299,7 @@ impl FlowSummaryInput<'_> {
         let several = self.paths.len() > 1;
         let arrivals = self.arrivals.filter(|_| several);
         let whole = page.as_ref().is_none_or(|page| page.completion_s.is_some());
+        let whole = whole && self.video.is_none_or(|video| video.player.is_complete());
         FlowSummary {
             name: self.name.to_owned(),
             transport: self.transport.to_owned(),
@@ -329,6 +335,7 @@ impl FlowSummaryInput<'_> {
                 reason: loss.reason.clone(),
             }),
             page,
+            video: self.video.map(VideoSummary::new),
             streams: streams
                 .map(|(name, stream)| StreamSummary::new(name, stream, self.end))
                 .collect(),

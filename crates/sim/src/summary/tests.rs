@@ -56,6 +56,7 @@ fn flow<'a>(
         path_delays: &[],
         lost: None,
         page: None,
+        video: None,
     }
 }
 

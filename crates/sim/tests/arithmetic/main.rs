@@ -8,3 +8,4 @@ mod common;
 mod blocking;
 mod links;
 mod pages;
+mod videos;

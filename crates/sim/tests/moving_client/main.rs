@@ -69,6 +69,7 @@ impl Setup {
             spec: &TcpSpec { tls, no_connection, ..TcpSpec::default() },
             role: if end == CLIENT { Role::Client } else { Role::Server },
             sends: (self.sender() == end).then(Attributes::default),
+            receives: self.sender() != end,
             local: addresses[end],
             remote: addresses[1 - end],
             start: SimTime::ZERO,

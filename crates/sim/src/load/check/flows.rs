@@ -7,7 +7,7 @@ use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
 
-use super::{Names, Place, cross_layer, multipath, page, preferred};
+use super::{Names, Place, cross_layer, multipath, page, preferred, video};
 use crate::scenario::{
     ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec,
     Until,
@@ -31,9 +31,10 @@ pub(super) fn check(
         reconnect(spec, flow, &at.key("reconnect"))?;
         stack(flow, &at)?;
         forecast(spec, flow, &at)?;
-        match &flow.objects {
-            Some(objects) => page::check(flow, objects, &at)?,
-            None => traffic(flow, &at)?,
+        match (&flow.objects, &flow.video) {
+            (Some(objects), _) => page::check(flow, objects, &at)?,
+            (None, Some(_)) => video::check(flow, &at)?,
+            (None, None) => traffic(flow, &at)?,
         }
         endless(spec, flow, &at)?;
         single(flow, &at)?;
@@ -157,7 +158,7 @@ fn reconnect(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(),
 fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let source = at.key("source");
     let ways = "either `source` with a number of `streams`, or an array of `streams` with a source each, or the \
-                `objects` of a page";
+                `objects` of a page, or a `video`";
     if flow.application == ApplicationSpec::Blocking && !flow.transport.model().connects() {
         let error =
             at.key("application").error("has no effect: the transport sends every message at once");

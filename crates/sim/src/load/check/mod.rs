@@ -10,6 +10,7 @@ mod multipath;
 mod page;
 mod preferred;
 mod real;
+mod video;
 
 use leobench_base::SimDuration;
 use leobench_base::spec::{At, SpecError, Value, is_name};

@@ -30,6 +30,7 @@ fn beside(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let instead = "either `objects`, or sources";
     let given = [
         ("source", flow.source.is_some(), instead),
+        ("video", flow.video.is_some(), "either `objects`, or a `video`"),
         ("streams", flow.streams != Streams::Dealt(1), instead),
         (
             "application",

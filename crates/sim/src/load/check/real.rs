@@ -69,6 +69,10 @@ fn check_flow(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
             let error = at.key("cross_layer").error("cannot be passed to the kernel's TCP");
             Err(error.allowed("no `cross_layer`, or the transport `quic`, in real time"))
         }
+        TransportSpec::Tcp(_) if flow.asks() => {
+            let error = at.key("video").error("cannot be asked for over the kernel's TCP");
+            Err(error.allowed("the transport `quic` in real time, or virtual time"))
+        }
         TransportSpec::Tcp(tcp) => check_tcp(tcp, &transport),
         TransportSpec::Quic(quic) if quic.stack == Stack::Noq => {
             Err(virtual_only(&transport.key("stack"), "`own`"))

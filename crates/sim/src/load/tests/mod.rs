@@ -12,6 +12,7 @@ mod refusals;
 mod shipped;
 mod traffic;
 mod transports;
+mod videos;
 mod without_flows;
 
 use std::fs;

@@ -3,6 +3,7 @@
 mod blocking;
 mod buffered;
 mod page;
+mod video;
 
 use leobench_base::{End, RngTree, SimTime};
 use leobench_transport::endpoint::Report;
@@ -11,6 +12,8 @@ use leobench_transport::{Message, TrafficSource};
 use blocking::Blocking;
 use buffered::Buffered;
 use page::Page;
+use video::Video;
+pub use video::Watched;
 
 use crate::scenario::{ApplicationSpec, FlowSpec, StreamSpec, Streams};
 
@@ -39,6 +42,11 @@ pub trait Application: Send {
 
     /// When each object was requested and delivered, if it is a page.
     fn page(&self) -> Option<Vec<ObjectTimes>> {
+        None
+    }
+
+    /// The session of its viewer up to `end`, if it is a video; its last call.
+    fn watched(&mut self, _end: SimTime) -> Option<Watched> {
         None
     }
 }
@@ -105,6 +113,9 @@ pub(crate) fn build(flow: &FlowSpec, end: SimTime, rng: &RngTree) -> Box<dyn App
     let start = SimTime::ZERO + flow.start;
     if let Some(objects) = &flow.objects {
         return Box::new(Page::new(objects, start));
+    }
+    if let Some(video) = &flow.video {
+        return Box::new(Video::new(video, start, &rng.child("video")));
     }
     let stop = flow.stop.map_or(end, |stop| end.min(SimTime::ZERO + stop));
     let feeds = feeds(flow, rng);

@@ -7,7 +7,9 @@ use leobench_transport::endpoint::Loss;
 use typed_index_collections::TiVec;
 
 use super::observe::{FlowState, Observed};
-use super::{HopTotals, Network, NetworkError, ObjectTimes, TransitTotals, TransmitterTotals};
+use super::{
+    HopTotals, Network, NetworkError, ObjectTimes, TransitTotals, TransmitterTotals, Watched,
+};
 
 /// A network at its end.
 pub(crate) struct Ended {
@@ -23,6 +25,8 @@ pub(crate) struct Ended {
     pub(crate) transit: Option<(Vec<HopTotals>, TransitTotals)>,
     /// By flow, what became of the objects of its page, if it has one.
     pub(crate) pages: TiVec<FlowId, Option<Vec<ObjectTimes>>>,
+    /// By flow, what its viewer has seen, if it is a video.
+    pub(crate) watched: TiVec<FlowId, Option<Watched>>,
     /// By flow, which end lost its connection for good, if one did, and how; the first if both did.
     pub(crate) losses: TiVec<FlowId, Option<(&'static str, Loss)>>,
 }
@@ -48,11 +52,27 @@ impl Network {
             let (flow, done) = (slot.flow, slot.endpoint.finish(self.now));
             done.map_err(|error| self.flow_error(flow, error))?;
         }
-        let Self { now, directions, observer, flows, store, held, transmitters, transit, .. } =
-            self;
+        let Self {
+            now,
+            directions,
+            mut observer,
+            mut flows,
+            store,
+            held,
+            transmitters,
+            transit,
+            ..
+        } = self;
         let transmitters = transmitters.map(|shared| shared.totals(now)).unwrap_or_default();
         let transit = transit.map(|mut transit| transit.totals(now));
         let pages = flows.iter().map(|flow| flow.application.page()).collect();
+        let watched: TiVec<FlowId, _> =
+            flows.iter_mut().map(|flow| flow.application.watched(now)).collect();
+        for (flow, watched) in watched.iter_enumerated() {
+            if let Some(watched) = watched {
+                observer.watched(flow, watched)?;
+            }
+        }
         let on_links = directions.iter().map(|link| link.backlog().packets + link.in_flight());
         debug_assert_eq!(
             store.len() as u64,
@@ -66,7 +86,7 @@ impl Network {
         for (state, before) in states.iter_mut().zip(&observed.before) {
             state.leave_out(before);
         }
-        Ok(Ended { observed, states, directions, transmitters, transit, pages, losses })
+        Ok(Ended { observed, states, directions, transmitters, transit, pages, watched, losses })
     }
 
     /// Returns the state of each flow's ends at this instant.

@@ -13,6 +13,7 @@ use super::path_delays::PathDelays;
 use super::routes::FirstOffer;
 use super::{LinkView, Observer, Stall};
 use crate::ledger::FlowLedger;
+use crate::network::Watched;
 use crate::record::{Recorder, SinkError};
 
 /// Totals and measurements of both ends of a flow since the start.
@@ -79,6 +80,15 @@ pub(crate) struct Observed {
 }
 
 impl Observer {
+    /// Records what the viewer of a flow's video was sent.
+    pub(in crate::network) fn watched(
+        &mut self,
+        flow: FlowId,
+        watched: &Watched,
+    ) -> Result<(), SinkError> {
+        self.recorder.segments(flow, &watched.player)
+    }
+
     /// Records the messages still open, and hands everything over.
     pub(in crate::network) fn finish(mut self, now: SimTime) -> Result<Observed, SinkError> {
         for (flow, ledger) in self.ledgers.iter_mut_enumerated() {

@@ -7,6 +7,7 @@ use leobench_transport::endpoint::PathId;
 mod losses;
 mod routes;
 mod samples;
+mod segments;
 
 pub use losses::{DropRow, LossRow};
 pub use samples::HopRow;
@@ -326,7 +327,7 @@ struct Tables {
 
 impl Tables {
     fn new(sink: Box<dyn TableSink>) -> Self {
-        let batches = Table::ALL.into_iter().chain(Table::IN_ORBIT).map(Batch::new).collect();
+        let batches = Table::ALL.into_iter().chain(Table::OCCASIONAL).map(Batch::new).collect();
         Self { batches, sink, written: Bytes::ZERO }
     }
 
@@ -349,7 +350,7 @@ impl Tables {
     }
 
     fn finish(mut self) -> Result<Vec<StoredTable>, SinkError> {
-        for table in Table::ALL.into_iter().chain(Table::IN_ORBIT) {
+        for table in Table::ALL.into_iter().chain(Table::OCCASIONAL) {
             if !self.batches[table as usize].is_empty() {
                 self.flush(table)?;
             }

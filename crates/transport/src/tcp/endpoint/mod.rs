@@ -38,6 +38,8 @@ pub struct TcpConfig<'a> {
     pub role: Role,
     /// Attributes of the one stream on which the application sends; none if this end only receives.
     pub sends: Option<Attributes>,
+    /// Whether this end hands data of the other one to its application.
+    pub receives: bool,
     /// This end's address.
     pub local: SocketAddr,
     /// The other end's address.
@@ -75,6 +77,8 @@ pub struct TcpEndpoint {
     resting: bool,
     /// Whether TLS is used.
     tls: bool,
+    /// Whether the application of this end receives data.
+    receives: bool,
     /// Window scale of the other end, and of this one.
     their_scale: u8,
     our_scale: u8,
@@ -120,7 +124,7 @@ pub struct TcpEndpoint {
 impl TcpEndpoint {
     /// An endpoint in its initial state.
     pub fn new(config: TcpConfig<'_>) -> Self {
-        let TcpConfig { spec, role, sends, local, remote, start, rng, plugins } = config;
+        let TcpConfig { spec, role, sends, receives, local, remote, start, rng, plugins } = config;
         let mut numbers = rng.child("isn").rng();
         let ours = Sequence::new(numbers.bits() as u32);
         let stamps = Stamps::new(numbers.bits() as u32);
@@ -152,6 +156,7 @@ impl TcpEndpoint {
             receiver,
             outgoing: Outgoing::new(buffer, spec),
             tls: spec.tls,
+            receives,
             secure: false,
             exchange: Exchange::new(role, spec.tls, sends.is_some()),
             reported_sent: 0,
@@ -357,10 +362,10 @@ impl TcpEndpoint {
 
     /// Application data handed to the application of this end, if it receives.
     fn delivered(&self) -> u64 {
-        match self.outgoing.buffer() {
-            Some(_) => 0,
-            None if self.tls => self.receiver.plaintext(),
-            None => self.exchange.delivered(&self.receiver),
+        match self.receives {
+            false => 0,
+            true if self.tls => self.receiver.plaintext(),
+            true => self.exchange.delivered(&self.receiver),
         }
     }
 

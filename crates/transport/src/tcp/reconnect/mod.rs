@@ -112,6 +112,7 @@ impl ReconnectingTcp {
             spec: &self.spec,
             role: self.role,
             sends: self.sends,
+            receives: self.sends.is_none(),
             local,
             remote: self.remote,
             start: now,

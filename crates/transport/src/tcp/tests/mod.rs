@@ -37,6 +37,7 @@ fn endpoint(spec: &TcpSpec, end: usize, role: Role, start: SimTime) -> TcpEndpoi
         spec,
         role,
         sends: (end == SENDER).then(Attributes::default),
+        receives: end != SENDER,
         local: address(end),
         remote: address(1 - end),
         start,

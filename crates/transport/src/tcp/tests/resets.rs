@@ -33,6 +33,7 @@ impl Setup {
             spec: &spec,
             role: if end == CLIENT { Role::Client } else { Role::Server },
             sends: (end == CLIENT).then(Attributes::default),
+            receives: end != CLIENT,
             local: if end == CLIENT { client } else { server },
             remote: if end == CLIENT { server } else { client },
             start: SimTime::ZERO,

@@ -1,0 +1,28 @@
+//! Always the same bitrate.
+
+use leobench_base::spec::Whole;
+
+use super::{Adaptation, AdaptationModel, View};
+
+leobench_base::spec! {
+    /// Always the same bitrate of the ladder.
+    pub struct FixedSpec example = r#"{"rung": 0}"# {
+        /// Its number in the ladder, from 0.
+        pub rung: Whole<0, 1_000>,
+    }
+}
+
+impl AdaptationModel for FixedSpec {
+    fn build(&self) -> Box<dyn Adaptation> {
+        Box::new(Fixed(self.rung.get() as usize))
+    }
+}
+
+#[derive(Debug)]
+struct Fixed(usize);
+
+impl Adaptation for Fixed {
+    fn choose(&mut self, _view: &View<'_>) -> usize {
+        self.0
+    }
+}

@@ -1,0 +1,108 @@
+//! Algorithms against their papers, worked out by hand.
+
+use leobench_base::Bytes;
+
+use super::{Adaptation, AdaptationSpec, Download, View};
+
+const LADDER: [f64; 3] = [1e6, 2e6, 4e6];
+const BITS: [f64; 3] = [4e6, 8e6, 16e6];
+
+fn build(kind: &str) -> Box<dyn Adaptation> {
+    let specs = AdaptationSpec::examples();
+    specs.iter().find(|spec| spec.kind() == kind).unwrap().model().build()
+}
+
+fn view(buffer_s: f64, last: Option<usize>) -> View<'static> {
+    View { ladder: &LADDER, bits: &BITS, segment_s: 4.0, buffer_s, most_buffer_s: 24.0, last }
+}
+
+fn download(mbps: f64) -> Download {
+    Download { bytes: Bytes::new(1_000_000), seconds: 8.0 / mbps }
+}
+
+#[test]
+fn all_begin_with_the_lowest() {
+    for spec in AdaptationSpec::examples() {
+        assert_eq!(spec.model().build().choose(&view(0.0, None)), 0, "{}", spec.kind());
+    }
+}
+
+/// The harmonic mean of 8 and 2 Mbit/s is 3.2; 0.9 of it is 2.88. With a third of 8 it is 4: 0.9 of it is 3.6.
+#[test]
+fn the_throughput_counts_by_its_harmonic_mean() {
+    let mut known = build("throughput");
+    for (mbps, rung) in [(8.0, 2), (2.0, 1), (8.0, 1)] {
+        known.on_download(&download(mbps));
+        assert_eq!(known.choose(&view(10.0, Some(0))), rung, "after {mbps} Mbit/s");
+    }
+    for _ in 0..5 {
+        known.on_download(&download(4.5));
+    }
+    assert_eq!(
+        known.choose(&view(10.0, Some(0))),
+        2,
+        "five of 4.5 Mbit/s have pushed out the rest"
+    );
+}
+
+/// Of 24 s, the reservoir is 9 s and the cushion 12.6 s: the line is at 2 Mbit/s with 13.2 s, at 4 with 21.6 s.
+#[test]
+fn the_buffer_moves_the_bitrate_once_the_line_has_passed_the_next() {
+    let mut known = build("buffer");
+    for (buffer, last, rung) in [
+        (8.9, 2, 0),
+        (12.0, 0, 0),
+        (13.3, 0, 1),
+        (21.5, 1, 1),
+        (21.7, 1, 2),
+        (15.0, 2, 2),
+        (13.1, 2, 1),
+        (9.05, 1, 1),
+    ] {
+        assert_eq!(known.choose(&view(buffer, Some(last))), rung, "{buffer} s after {last}");
+    }
+}
+
+/// With gamma 5 and room for 6 segments, V = 5 / (ln 4 + 5) = 0.783. The scores of two bitrates of sizes S and 2 S cross where
+/// Q = V (5 - ln 2 + 2 ln u) with u the utility's base: 3.37 segments from 1 to 2 Mbit/s, 3.91 from 2 to 4.
+#[test]
+fn bola_changes_at_the_crossings_of_its_scores() {
+    let mut known = build("bola");
+    let weight = 5.0 / (4f64.ln() + 5.0);
+    let crossing = |lower: f64| 4.0 * weight * (5.0 + lower.ln() - 2f64.ln());
+    for (lower, rung) in [(1.0, 0), (2.0, 1)] {
+        let buffer = crossing(lower);
+        assert_eq!(known.choose(&view(buffer - 0.01, None)), rung);
+        assert_eq!(known.choose(&view(buffer + 0.01, None)), rung + 1);
+    }
+}
+
+/// Over a constant throughput, downloads take as long as they play on average: that is the constraint that it learns.
+#[test]
+fn l2a_learns_what_the_link_carries() {
+    for (mbps, least, most) in
+        [(0.5, 0.99, 1.01), (2.1, 1.7, 2.2), (3.0, 2.4, 3.1), (9.0, 3.9, 4.0)]
+    {
+        let mut known = build("l2a");
+        known.choose(&view(20.0, None));
+        let mut asked = 0.0;
+        for _ in 0..400 {
+            known.on_download(&download(mbps));
+            asked += LADDER[known.choose(&view(20.0, Some(0)))] / 1e6 / 400.0;
+        }
+        assert!((least..=most).contains(&asked), "{asked} of {mbps} Mbit/s");
+    }
+}
+
+/// At 3 Mbit/s, a segment of 16 Mbit takes 5.3 s, one of 8 Mbit 2.7 s.
+#[test]
+fn l2a_asks_for_nothing_that_would_empty_the_buffer() {
+    let mut known = build("l2a");
+    known.choose(&view(4.0, None));
+    for _ in 0..100 {
+        known.on_download(&download(3.0));
+        assert!(known.choose(&view(5.0, Some(0))) < 2);
+        known.on_download(&download(3.0));
+        assert_eq!(known.choose(&view(2.0, Some(0))), 0);
+    }
+}

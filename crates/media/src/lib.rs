@@ -1,0 +1,14 @@
+//! Players of video: what is asked for next, what is in the buffer, and what a viewer notices.
+//!
+//! Every part is a state machine that is handed the time. None of them knows a network: whoever drives a player tells it
+//! when a segment has arrived, and asks it for the next one.
+
+pub mod adaptation;
+mod player;
+mod quality;
+mod spec;
+
+pub use adaptation::{Adaptation, AdaptationModel, AdaptationSpec};
+pub use player::{Next, Player, Segment, Stall};
+pub use quality::{SWITCH_WEIGHT, quality};
+pub use spec::{LiveSpec, MOST_SEGMENTS, VideoSpec};

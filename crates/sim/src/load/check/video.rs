@@ -1,0 +1,32 @@
+//! Checks of videos: what stands beside them.
+
+use leobench_base::spec::SpecError;
+
+use super::Place;
+use crate::scenario::{ApplicationSpec, FlowSpec, Streams};
+
+/// Checks a flow over which somebody watches a `video`.
+pub(super) fn check(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    if !flow.transport.model().connects() {
+        let error = at.key("transport").error("has no connections, which a video needs");
+        return Err(error.allowed("a transport with connections, such as `quic`, or no `video`"));
+    }
+    let instead = "either a `video`, or sources";
+    let given = [
+        ("source", flow.source.is_some(), instead),
+        ("streams", flow.streams != Streams::Dealt(1), instead),
+        (
+            "application",
+            flow.application != ApplicationSpec::Buffered,
+            "no `application`: segments are requested, not written",
+        ),
+        ("stop", flow.stop.is_some(), "no `stop`: a video ends with its last segment"),
+        ("reconnect", flow.reconnect.is_some(), "no `reconnect`: a player keeps its connection"),
+    ];
+    match given.into_iter().find(|(_, given, _)| *given) {
+        None => Ok(()),
+        Some((key, _, allowed)) => {
+            Err(at.key(key).error("is given together with a `video`").allowed(allowed))
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Videos: every kind of bad ones, and what may not stand beside them.
+
+use super::refusals::{SOURCE, refused};
+use super::*;
+
+/// The source of the flow in the scenario of tests.
+const VIDEO: &str = r#"video = { ladder = ["1 Mbps", "3 Mbps"], length = "60 s" }"#;
+
+#[test]
+fn a_video_is_one_stream_there_and_back() {
+    for transport in ["quic", "tcp"] {
+        let text = changed(SOURCE, VIDEO)
+            .replace(r#"transport = "quic""#, &format!("transport = \"{transport}\""));
+        let flow = &load_text(&text, &[]).unwrap().spec.flows[0].1;
+        assert!(flow.asks());
+        assert_eq!(flow.stream_count(), 1);
+    }
+}
+
+#[test]
+fn videos() {
+    let video = |lines: &str| format!("video = {{ {lines} }}");
+    let at = "flows.main.video";
+    for (lines, message) in [
+        (
+            r#"ladder = [], length = "60 s""#,
+            ".ladder = []: is empty; allowed: at least one bitrate",
+        ),
+        (
+            r#"ladder = ["3 Mbps", "1 Mbps"], length = "60 s""#,
+            ".ladder = [\"3 Mbps\", \"1 Mbps\"]: does not rise from the lowest to the highest bitrate; allowed: each \
+             bitrate above the one before",
+        ),
+        (
+            r#"ladder = ["0 bps"], length = "60 s""#,
+            ".ladder = [\"0 bps\"]: has a bitrate of zero; allowed: bitrates above zero",
+        ),
+        (
+            r#"ladder = ["1 Mbps"], length = "3 s""#,
+            ".length = \"3 s\": is shorter than a segment of 4 s; allowed: at least a segment",
+        ),
+        (
+            r#"ladder = ["1 Mbps"], length = "60 s", start_buffer = "29 s""#,
+            ".start_buffer = \"29 s\": is never reached; allowed: up to the segments that `most_buffer` has room for, 28 s",
+        ),
+        (
+            r#"ladder = ["1 Mbps"], length = "60 s", live = { latency = "3 s" }"#,
+            ".live.latency = \"3 s\": is shorter than what playback starts with; allowed: at least 4 s",
+        ),
+        (
+            r#"ladder = ["1 Mbps"], length = "60 s", adaptation = { kind = "fixed", rung = 1 }"#,
+            ".adaptation.rung = 1: is no bitrate of the ladder, which has 1; allowed: from 0 to 0",
+        ),
+        (
+            r#"ladder = ["1 Mbps"], length = "60 s", most_buffer = "7 s", adaptation = "bola""#,
+            ".most_buffer = \"7 s\": has no room for the two segments that the adaptation `bola` needs; allowed: at least 8 s",
+        ),
+    ] {
+        refused(&[(SOURCE, &video(lines), &format!("{at}{message}"))]);
+    }
+}
+
+#[test]
+fn what_stands_beside_a_video() {
+    let beside = "is given together with a `video`; allowed:";
+    for (lines, message) in [
+        (
+            SOURCE,
+            format!(
+                "source = {{ kind = \"cbr\", rate = \"1 Mbps\", size = \"1000 B\" }}: {beside} either a `video`, or sources"
+            ),
+        ),
+        ("streams = 2", format!("streams = 2: {beside} either a `video`, or sources")),
+        (
+            "stop = \"5 s\"",
+            format!("stop = \"5 s\": {beside} no `stop`: a video ends with its last segment"),
+        ),
+    ] {
+        refused(&[(SOURCE, &format!("{VIDEO}\n{lines}"), &format!("flows.main.{message}"))]);
+    }
+}
