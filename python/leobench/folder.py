@@ -46,11 +46,14 @@ TABLES = (
 # Tables of runs whose packets take hops in orbit.
 ORBIT_TABLES = ("hops", "ways")
 
-# Tables that only some runs have: those in real time, and those in orbit.
-OPTIONAL_TABLES = ("spin", "sockets", *ORBIT_TABLES)
+# Tables of runs that have something for them: hops in orbit, or a video.
+OCCASIONAL_TABLES = (*ORBIT_TABLES, "segments")
+
+# Tables that only some runs have: those in real time, and the occasional ones.
+OPTIONAL_TABLES = ("spin", "sockets", *OCCASIONAL_TABLES)
 
 # Tables that campaigns may keep.
-CAMPAIGN_TABLES = (*TABLES, *ORBIT_TABLES)
+CAMPAIGN_TABLES = (*TABLES, *OCCASIONAL_TABLES)
 
 # What tells the manifest of a run from any other.
 _MANIFEST_KEYS = {"leobench", "engine", "seed", "wall_s", "validity", "scenario"}

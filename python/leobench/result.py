@@ -142,6 +142,11 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         return self["ways"]
 
     @property
+    def segments(self) -> pl.DataFrame:
+        """Segments that the players of videos asked for; only runs with a video have it."""
+        return self["segments"]
+
+    @property
     def spin(self) -> pl.DataFrame:
         """Round-trip times that QUIC's spin bit showed; only runs in real time have it."""
         return self["spin"]

@@ -44,6 +44,7 @@ __all__ = [
     "Summary",
     "TrafficSummary",
     "TransportShareSummary",
+    "VideoSummary",
     "WaitSummary",
 ]
 
@@ -282,6 +283,43 @@ class PageSummary(Record):
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
+class VideoSummary(Record):
+    """A video in numbers: what its viewer noticed.
+
+    Attributes:
+        startup_s: Time from the start of the flow until the first picture, in seconds; `None` if there was
+            none. [s]
+        stalls: How often pictures stood still after the first one.
+        stalled_s: How long they stood still in all, in seconds. [s]
+        longest_stall_s: How long they stood still the longest time. [s]
+        played_s: What was played, in seconds. [s]
+        segments: Segments that arrived.
+        bitrate_bps: Their mean bitrate by length. [bit/s]
+        switches: How often two in a row had different bitrates.
+        latency_s: How far behind the event the viewer was while pictures moved, the mean in seconds; only of
+            a live stream. [s] Left out of the file where it does not apply.
+        most_latency_s: The largest. [s] Left out of the file where it does not apply.
+        quality_mbps: Quality in Mbit/s (Yin et al. 2015, equation 5): the mean bitrate, less its mean change
+            between segments, less the highest bitrate for each second of start-up and stalls, by segment.
+    """
+
+    __slots__ = ()
+
+    _absent: ClassVar[Absent] = {"latency_s": NoneType, "most_latency_s": NoneType}
+    startup_s: float | None
+    stalls: int
+    stalled_s: float
+    longest_stall_s: float
+    played_s: float
+    segments: int
+    bitrate_bps: float | None
+    switches: int
+    latency_s: float | None
+    most_latency_s: float | None
+    quality_mbps: float | None
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class StreamSummary(Record):
     """A stream in numbers, as a flow's.
 
@@ -408,6 +446,7 @@ class FlowSummary(Record):
         completion_s: When the last byte was delivered, in seconds from the start of the run, if all were. [s]
         lost: How it lost its connection for good, if it did. Left out of the file where it does not apply.
         page: Its page, if it is one. Left out of the file where it does not apply.
+        video: What its viewer noticed, if it is a video. Left out of the file where it does not apply.
         streams: Its streams.
         paths: Its paths.
     """
@@ -422,6 +461,7 @@ class FlowSummary(Record):
         "handovers": HandoversSummary,
         "lost": LossSummary,
         "page": PageSummary,
+        "video": VideoSummary,
         "streams": StreamSummary,
         "paths": PathSummary,
     }
@@ -432,6 +472,7 @@ class FlowSummary(Record):
         "handovers": NoneType,
         "lost": NoneType,
         "page": NoneType,
+        "video": NoneType,
     }
     name: str
     transport: str
@@ -462,6 +503,7 @@ class FlowSummary(Record):
     completion_s: float | None
     lost: LossSummary | None
     page: PageSummary | None
+    video: VideoSummary | None
     streams: Named[StreamSummary]
     paths: list[PathSummary]
 

@@ -26,6 +26,7 @@ MODELS: dict[str, dict[str, str]] = {
     "flow-models.md": {
         "transports": "Transports",
         "sources": "Traffic sources",
+        "adaptations": "Adaptation of videos",
         "matrices": "Traffic matrices",
         "arrivals": "Arrivals of transfers",
         "sizes": "Sizes of transfers",

@@ -334,6 +334,8 @@ def _times(flow: Mapping[str, Any]) -> list[str]:
     """The metrics of how long a flow's data take."""
     if flow.get("objects") is not None:
         return ["page.completion_s"]
+    if flow.get("video") is not None:
+        return ["video.startup_s", "video.stalled_s", "video.bitrate_bps", "video.quality_bps"]
     streams = flow.get("streams")
     given = streams if isinstance(streams, list) else []
     sources = [flow.get("source"), *(stream.get("source") for stream in given)]

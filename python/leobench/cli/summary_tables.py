@@ -22,6 +22,11 @@ _COMPLETE_HEAD = ("complete", "after s")
 _SENDER_HEAD = (("RTT", "mean ms"), ("packets", "lost"))
 _STREAM_HEAD = (("", "flow"), ("", "stream"), _RATE_HEAD[1], *_DELAY_HEAD)
 _PAGE_HEAD = (("", "page"), ("", "objects"), ("", "arrived"), _COMPLETE_HEAD)
+_VIDEO_HEAD = (
+    ("", "video"), ("start", "s"), ("", "stalls"), ("stalled", "s"), ("", "segments"),
+    ("bitrate", "Mbit/s"), ("", "switches"), ("quality", "Mbit/s"),
+)  # fmt: skip
+_LIVE_HEAD = (("behind", "mean s"), ("", "max"))
 _LATE_HEAD = ("", "late")
 _LINK_HEAD = (
     ("", "link"), ("mean rate", "Mbit/s"), ("", "used"), ("packets", "delivered"), ("dropped", "by queue"),
@@ -82,6 +87,11 @@ def render(summary: Mapping[str, Any]) -> str:
     pages = [_page(flow) for flow in summary["flows"] if "page" in flow]
     if pages:
         parts.append(table(_PAGE_HEAD, pages, words=1))
+    videos = [flow for flow in summary["flows"] if "video" in flow]
+    if videos:
+        live = any("latency_s" in flow["video"] for flow in videos)
+        rows = [_video(flow, live=live) for flow in videos]
+        parts.append(table((*_VIDEO_HEAD, *(_LIVE_HEAD if live else ())), rows, words=1))
     several = [flow for flow in summary["flows"] if len(flow["streams"]) > 1 or _has_deadlines(flow)]
     deadlines = any(_has_deadlines(flow) for flow in several)
     streams = [
@@ -203,6 +213,23 @@ def _page(flow: Mapping[str, Any]) -> list[str]:
         f"{len(objects):,}",
         f"{arrived:,}",
         _seconds(completion),
+    ]
+
+
+def _video(flow: Mapping[str, Any], *, live: bool) -> list[str]:
+    """A flow's row of the table of videos: what its viewer noticed."""
+    found = flow["video"]
+    behind = [_seconds(found.get(key)) for key in ("latency_s", "most_latency_s")] if live else []
+    return [
+        flow["name"],
+        _seconds(found["startup_s"]),
+        f"{found['stalls']:,}",
+        _seconds(found["stalled_s"]),
+        f"{found['segments']:,}",
+        _megabits(found["bitrate_bps"]),
+        f"{found['switches']:,}",
+        _megabits(found["quality_bps"]),
+        *behind,
     ]
 
 

@@ -30,6 +30,7 @@ _Shown_contra = TypeVar("_Shown_contra", contravariant=True)
 KINDS = {
     "delays": "leobench.plots.delays",
     "lasers": "leobench.plots.lasers",
+    "player": "leobench.plots.player",
     "shares": "leobench.plots.shares",
     "throughput": "leobench.plots.throughput",
     "timeline": "leobench.plots.timeline",
