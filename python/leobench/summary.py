@@ -289,18 +289,18 @@ class VideoSummary(Record):
     Attributes:
         startup_s: Time from the start of the flow until the first picture, in seconds; `None` if there was
             none. [s]
-        stalls: How often pictures stood still after the first one.
+        stalls: How often pictures stood still after the first one. [stalls]
         stalled_s: How long they stood still in all, in seconds. [s]
         longest_stall_s: How long they stood still the longest time. [s]
-        played_s: What was played, in seconds. [s]
-        segments: Segments that arrived.
+        played_s: Content that was played up to the end of the run, in seconds. [s]
+        segments: Segments that arrived. [segments]
         bitrate_bps: Their mean bitrate by length. [bit/s]
-        switches: How often two in a row had different bitrates.
+        switches: How often two in a row had different bitrates. [switches]
         latency_s: How far behind the event the viewer was while pictures moved, the mean in seconds; only of
             a live stream. [s] Left out of the file where it does not apply.
         most_latency_s: The largest. [s] Left out of the file where it does not apply.
-        quality_mbps: Quality in Mbit/s (Yin et al. 2015, equation 5): the mean bitrate, less its mean change
-            between segments, less the highest bitrate for each second of start-up and stalls, by segment.
+        quality_bps: Quality (Yin et al. 2015, equation 5): the mean bitrate, less its mean change between
+            segments, less the highest bitrate for each second of start-up and stalls, by segment. [bit/s]
     """
 
     __slots__ = ()
@@ -316,7 +316,7 @@ class VideoSummary(Record):
     switches: int
     latency_s: float | None
     most_latency_s: float | None
-    quality_mbps: float | None
+    quality_bps: float | None
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -446,7 +446,7 @@ class FlowSummary(Record):
         completion_s: When the last byte was delivered, in seconds from the start of the run, if all were. [s]
         lost: How it lost its connection for good, if it did. Left out of the file where it does not apply.
         page: Its page, if it is one. Left out of the file where it does not apply.
-        video: What its viewer noticed, if it is a video. Left out of the file where it does not apply.
+        video: The session of its viewer, if it is a video. Left out of the file where it does not apply.
         streams: Its streams.
         paths: Its paths.
     """

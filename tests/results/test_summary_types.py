@@ -32,6 +32,7 @@ SHIPPED = {
     "ten-cities": "12 s",
     "call": "2 s",
     "emergency": "12 s",
+    "film": "5 s",
     "four-networks": "2 s",
     "london-new-york": "2 s",
     "maco": "2 s",
@@ -39,7 +40,7 @@ SHIPPED = {
     "web": "2 s",
 }
 # Keys that take a connection that is lost, a queue of a satellite that marks, a long run over several paths,
-# or routes of links of their own.
+# routes of links of their own, or a live video.
 RARE = {
     "FlowSummary.lost",
     "HopSummary.marked_packets",
@@ -47,6 +48,8 @@ RARE = {
     "HandoverSummary.path",
     "OrbitSummary.missing_routes",
     "OrbitSummary.rerouted_packets",
+    "VideoSummary.latency_s",
+    "VideoSummary.most_latency_s",
 }
 
 
