@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 1_000_000  # of a campaign: each has its own file
 
-SERIES = ("transport", "streams", "queues", "channel", "paths", *ORBIT_TABLES)
+# Tables that `record.series` fills.
+SERIES = (
+    "transport", "streams", "queues", "channel", "paths", "opportunities", "routes", "losses", *ORBIT_TABLES,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
