@@ -295,11 +295,25 @@ def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.Captur
     assert {row["forecast"] for row in told["scores"]} == {"series"}
 
 
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is read: the recording is missing, and goes unnoticed."""
+    (tmp_path / "file").touch()
+    out, missing = tmp_path / "file" / "out", str(tmp_path / "missing.csv")
+    assert cli.main(["score", "starlink", "--data", missing, "--out", str(out)]) == 2
+    assert f"{out}: cannot be written to" in capsys.readouterr().err
+    assert cli.main(["score", "starlink", "--data", missing, "--out", str(tmp_path / "out")]) == 2
+    assert "missing.csv" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
 def test_few_outages_have_a_count_and_no_figure(tmp_path: Path) -> None:
     found = score.score_fit(RATES, [rates(1, slots=80)], [])
     for count, drawn in ((4, False), (5, True)):
         rows = [replace(row, count=count) if row.statistic == "outage length" else row for row in found.rows]
-        score_files.write(tmp_path / str(count), "rates", replace(found, rows=rows), force=False)
+        (tmp_path / str(count)).mkdir()
+        score_files.write(tmp_path / str(count), "rates", replace(found, rows=rows))
         page = (tmp_path / str(count) / "score.md").read_text("utf-8")
         assert f"| outage length | model | {count} |" in page
         assert (tmp_path / str(count) / "downlink-outage-length.png").exists() is drawn

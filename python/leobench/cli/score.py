@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from leobench.cli import columns, options, terminal
 from leobench.cli.progress import CampaignProgress
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from leobench.fitting.score import Score
     from leobench.fitting.series import Quantity, Series
@@ -63,10 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Scores, writes what is asked for, and prints the table."""
     from leobench import folder
-    from leobench.campaign import Status
     from leobench.errors import InputError
-    from leobench.fitting import fit_files, score_files, score_flows, seen
-    from leobench.fitting.score import score_fit
+    from leobench.fitting import fit_files, score_files, seen
 
     direction, file = _forecast(args.forecast)
     fit = fit_files.read(file) if fit_files.is_fit(file) else None
@@ -74,18 +73,15 @@ def main(args: argparse.Namespace) -> int:
         raise InputError(f"--into: {file} is not a fit; allowed: a file that `leobench fit` has written")
     if fit is None and args.flows:
         raise InputError(f"--flows: {file} is not a fit; allowed: a file that `leobench fit` has written")
-    if args.out is not None:
-        folder.refuse_existing(args.out, force=args.force, ours=score_files.is_ours)
-    held, train = _read(args.data), _read(args.train)
-    score = _of_series(file, direction, held, train) if fit is None else score_fit(fit, held, train)
-    if fit is not None and args.flows:
-        with CampaignProgress(None, quiet=args.json) as progress:
-            rows = score_flows.score(
-                fit, held, train, lambda done, total: progress(Status(done, 0, total, 0))
-            )
-        score = replace(score, flows=rows)
-    if args.out is not None:
-        score_files.write(args.out, file.name, score, force=args.force)
+    with ExitStack() as opened:
+        partial = None
+        if args.out is not None:
+            writing = folder.writing(args.out, force=args.force, ours=score_files.is_ours)
+            partial = opened.enter_context(writing)
+        held, train = _read(args.data), _read(args.train)
+        score = _of_series(file, direction, held, train) if fit is None else _of_fit(fit, held, train, args)
+        if partial is not None:
+            score_files.write(partial, file.name, score)
     if fit is not None and args.into:
         fit_files.write_score(file, score.as_json())
     if args.json:
@@ -122,6 +118,22 @@ def _read(words: Sequence[str]) -> list[Series]:
         for series in readers.read(Path(name), direction):
             found.setdefault(series.quantity, []).append(series)
     return [joined(parts) if len(parts) > 1 else parts[0] for parts in found.values()]
+
+
+def _of_fit(
+    fit: Mapping[str, Any], held: Sequence[Series], train: Sequence[Series], args: argparse.Namespace
+) -> Score:
+    """The score of a fit, and that of flows over it if they are asked for."""
+    from leobench.campaign import Status
+    from leobench.fitting import score_flows
+    from leobench.fitting.score import score_fit
+
+    score = score_fit(fit, held, train)
+    if not args.flows:
+        return score
+    with CampaignProgress(None, quiet=args.json) as progress:
+        rows = score_flows.score(fit, held, train, lambda done, total: progress(Status(done, 0, total, 0)))
+    return replace(score, flows=rows)
 
 
 def _of_series(

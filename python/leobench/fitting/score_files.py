@@ -15,28 +15,23 @@ _JSON, _PAGE = "score.json", "score.md"
 _FEWEST = 5
 
 
-def write(out: Path, name: str, score: Score, *, force: bool) -> None:
-    """Writes a folder: the numbers, a page, and a figure of each statistic that has enough values.
-
-    Raises:
-        InputError: If the folder exists and may not be replaced, or cannot be written.
-    """
-    from leobench import folder, plots
+def write(folder: Path, name: str, score: Score) -> None:
+    """Writes into a folder: the numbers, a page, and a figure of each statistic that has enough values."""
+    from leobench import plots
     from leobench.fitting import score_page
     from leobench.plots import score as figure
 
-    with folder.writing(out, force=force, ours=is_ours) as partial:
-        (partial / _JSON).write_text(json.dumps(score.as_json(), indent=2) + "\n", "utf-8")
-        figures: dict[str, str] = {}
-        for quantity, statistic in dict.fromkeys((row.quantity, row.statistic) for row in score.rows):
-            rows = [row for row in score.rows if (row.quantity, row.statistic) == (quantity, statistic)]
-            if rows[0].count < _FEWEST:
-                continue
-            drawn = f"{quantity}-{statistic.replace(' %', '').replace(' ', '-')}.png"
-            plots.save(figure.draw(rows), partial / drawn)
-            figures[f"{quantity}, {statistic}"] = drawn
-        page = score_page.page(f"The score of {name}", score, figures)
-        (partial / _PAGE).write_text(page, "utf-8")
+    (folder / _JSON).write_text(json.dumps(score.as_json(), indent=2) + "\n", "utf-8")
+    figures: dict[str, str] = {}
+    for quantity, statistic in dict.fromkeys((row.quantity, row.statistic) for row in score.rows):
+        rows = [row for row in score.rows if (row.quantity, row.statistic) == (quantity, statistic)]
+        if rows[0].count < _FEWEST:
+            continue
+        drawn = f"{quantity}-{statistic.replace(' %', '').replace(' ', '-')}.png"
+        plots.save(figure.draw(rows), folder / drawn)
+        figures[f"{quantity}, {statistic}"] = drawn
+    page = score_page.page(f"The score of {name}", score, figures)
+    (folder / _PAGE).write_text(page, "utf-8")
 
 
 def is_ours(entry: Path) -> bool:
