@@ -44,9 +44,12 @@ def training() -> list[str]:
     return [
         "## Training",
         "`leobench.gym.CongestionEnv` is an environment of Gymnasium (`pip install 'leobench[gym]'`): "
-        "`examples/train_policy.py` trains a policy with it, and `examples/policy.py` is the controller that "
-        "uses the weights. With a step for each round trip at 45 Mbit/s, an episode takes 1/140 of its time, "
-        "2,800 steps a second (`python benchmarks/training.py`).",
+        "`examples/train_policy.py` trains a policy by evolution, `examples/policy.py` is the controller "
+        "with its weights, and `examples/train_with_sb3.py` uses Stable-Baselines3. A function as "
+        "`overrides` draws another scenario for each episode from its seed; "
+        "`gymnasium.vector.AsyncVectorEnv` spreads episodes over processes. With a step for each round trip "
+        "at 45 Mbit/s, an episode takes 1/140 of its time, 2,800 steps a second "
+        "(`python benchmarks/training.py`).",
         table(["part of an observation", "unit", "cut to"], rows),
         "::: leobench.gym.env.CongestionEnv",
     ]
