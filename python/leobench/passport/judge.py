@@ -69,7 +69,9 @@ def _verdict(check: Check, estimate: Estimate) -> tuple[Verdict, str | None]:
     mean, low, high = estimate.value, estimate.low, estimate.high
     if check.fail is not None and check.is_beyond(mean, check.fail):
         best = high if check.better == "higher" else low
-        if best is not None and check.is_beyond(best, check.fail):
+        if best is None:
+            return WARN, "fails in a single run, which has no interval"
+        if check.is_beyond(best, check.fail):
             return FAIL, None
         return WARN, "fails on average, but its interval reaches across the threshold"
     return (WARN if check.is_beyond(mean, check.warn) else PASS), None
