@@ -19,6 +19,9 @@ from leobench.errors import InputError, LeobenchError
 from leobench.manifest import INVALID
 from leobench.scenario import load
 
+# Controllers that the kernel calls otherwise.
+_NAMES = {"newreno": "reno"}
+
 
 def measure(folder: Path, controller: str | None, tries: int) -> dict[str, object]:
     """The harms to leobench's controller and to the kernel's, or why no run counts.
@@ -30,7 +33,9 @@ def measure(folder: Path, controller: str | None, tries: int) -> dict[str, objec
         attack = json.loads((folder / "attack.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise InputError(f"{folder}: is no folder of a finished `leobench attack`") from None
-    kernel = Candidate.parse(f"kernel:{controller or attack['controller']}", "tcp")
+    name = controller or _NAMES.get(attack["controller"], attack["controller"])
+    kernel = Candidate.parse(f"kernel:{name}", "tcp")
+    measured = goals.GOALS[attack["goal"]].measure
     changes = {"engine": "real", f"flows.{write.VICTIM}.transport": kernel.transport}
     reasons: list[object] = []
     for _ in range(tries):
@@ -39,12 +44,12 @@ def measure(folder: Path, controller: str | None, tries: int) -> dict[str, objec
         if clock.get("verdict") == INVALID:
             reasons.append(clock.get("reasons"))
             continue
-        harm = goals.GOALS[attack["goal"]].measure(goals.seen(ended))
+        virtual = engine.run(load(folder / "scenario.toml"), engine.Recording())
         return {
             "controller": kernel.name,
             "unit": attack["unit"],
-            "leobench": attack["harm"]["shrunk"],
-            "kernel": harm,
+            "leobench": measured(goals.seen(virtual)),
+            "kernel": measured(goals.seen(ended)),
         }
     return {"controller": kernel.name, "invalid": reasons}
 
