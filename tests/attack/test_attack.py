@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,26 @@ import pytest
 from leobench import cli
 from leobench.attack import attack, measured, search
 from leobench.candidate import Candidate
-from leobench.errors import InputError
+from leobench.errors import InputError, RunError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# A controller whose window never moves.
+STILL = """
+import leobench
+
+class Still(leobench.CongestionController):
+    def __init__(self, packet, random):
+        super().__init__(packet, random)
+        self.window = 2 * packet
+
+    def on_loss(self, event):
+        pass
+
+    def on_ack(self, ack):
+        pass
+"""
 
 SHORT = ["--evaluations", "24", "--quiet"]
 
@@ -122,3 +139,35 @@ def test_the_folder_of_another_attack_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is no folder of `leobench attack`"):
         attack(Candidate.parse("cubic"), "starve", tmp_path / "b", evaluations=2, workers=1)
     assert [file.name for file in (tmp_path / "b").iterdir()] == ["mine.txt"]
+
+
+def test_a_library_that_is_missing_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "cma", None)
+    assert cli.main(["attack", "cubic", "--goal", "stall", "--out", str(tmp_path / "out")]) == 2
+    assert "pip install 'leobench[attack]'" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_class_in_python_is_attacked_and_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "still.py").write_text(STILL)
+    monkeypatch.chdir(tmp_path)
+    outcome = attack(Candidate.parse("still:Still"), "starve", tmp_path / "out", evaluations=4, workers=1)
+    # Two packets per round trip carry little of any path, whatever happens to it.
+    assert outcome.small[1] > 0.5
+    assert outcome.small[0].events == ()
+    assert (tmp_path / "out" / "still.py").read_text() == STILL
+    assert list((tmp_path / "out" / "run" / "qlog").glob("victim-sender.sqlog"))
+    # Another class of the same name is another attack.
+    (tmp_path / "still.py").write_text(STILL + "# changed\n")
+    with pytest.raises(InputError, match="whose files"):
+        attack(Candidate.parse("still:Still"), "starve", tmp_path / "out", evaluations=4, workers=1)
+
+
+def test_a_run_that_fails_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken.py").write_text(STILL.replace("Still", "Broken") + "        1 / 0\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunError, match=r"failed\.toml: .*division by zero"):
+        attack(Candidate.parse("broken:Broken"), "starve", tmp_path / "out", evaluations=4, workers=1)
+    assert "broken:Broken" in (tmp_path / "out" / "failed.toml").read_text()

@@ -98,15 +98,20 @@ def adaptive(
 
     rng = np.random.default_rng([seed, _ADAPTIVE])
     worst, size = Worst(), len(space.genes(kinds))
-    while count := budget.take(_OPENING):
-        points = list(rng.random((count, size)))
-        found = _evaluate(points, kinds, harms, worst)
-        report(worst)
-        start = points[max(range(count), key=found.__getitem__)]
+    while True:
+        points: list[NDArray[np.float64]] = []
+        found: list[float] = []
+        while count := budget.take(min(_GENERATION, _OPENING - len(points))):
+            drawn = list(rng.random((count, size)))
+            points += drawn
+            found += _evaluate(drawn, kinds, harms, worst)
+            report(worst)
+        if not points:
+            return worst
+        start = points[max(range(len(points)), key=found.__getitem__)]
         for generation, tell in _strategy(start, rng, budget):
             tell(_evaluate(generation, kinds, harms, worst))
             report(worst)
-    return worst
 
 
 def at_random(

@@ -47,7 +47,7 @@ def measured(channel: Mapping[str, object], candidate: Candidate, goal: Goal, se
     """The scenario of a flow over a channel that was measured."""
     links = [
         'path.between = ["sender", "receiver"]',
-        'path.queue = { kind = "fifo", limit = "200 kB" }',
+        'path.queue = { kind = "fifo", limit = "1 BDP" }',
         f"path.channel = {_table(channel)}",
     ]
     return _text(

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     spending = parser.add_mutually_exclusive_group()
     spending.add_argument(
-        "--budget", metavar="TIME", type=_seconds, help="time for all of it (default: 10min)"
+        "--budget", metavar="TIME", type=_seconds, help="time for all of it, about (default: 10min)"
     )
     spending.add_argument(
         "--evaluations", metavar="N", type=options.whole, help="paths to try, and as many random ones beside"
