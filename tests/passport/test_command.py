@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 CHECKS = ("policer-goodput", "policer-loss", "thin-goodput", "call-late")
 
+SLOW = """\
+class Mine(CongestionController):
+    def on_ack(self, ack): self.window = {window} * self.packet
+    def on_loss(self, event): pass
+"""
+
 
 def short() -> passport.Suite:
     """A suite of three cases, two runs each, of 12 s."""
@@ -94,6 +100,23 @@ def test_the_command_writes_all_files_and_its_code_tells_whether_a_check_fails(
     strict = json.loads(capsys.readouterr().out)
     assert strict["suite"]["thresholds"] == {"call-late": 0.1}
     assert strict["counts"]["fail"] == 1
+
+
+def test_a_passport_is_replaced_or_continued_only_if_asked_for(tmp_path: Path) -> None:
+    """The controller's files are copied before the runs: not over those of other runs."""
+    code, out = tmp_path / "code", tmp_path / "out"
+    code.mkdir()
+    (code / "mine.py").write_text("from leobench import *\n" + SLOW.format(window=20), encoding="utf-8")
+    suite = dataclasses.replace(SMALL.restricted(only=["thin-goodput"]), replicates=2)
+    passport.examine_all([Candidate.parse("mine:Mine", folder=code)], suite, out, workers=1)
+    before = (out / "scenario" / "mine.py").read_bytes()
+    (code / "mine.py").write_text("from leobench import *\n" + SLOW.format(window=30), encoding="utf-8")
+    changed = Candidate.parse("mine:Mine", folder=code)
+    with pytest.raises(InputError, match="holds the runs of a passport already; continue it with --resume"):
+        passport.examine_all([changed], suite, out, workers=1)
+    assert (out / "scenario" / "mine.py").read_bytes() == before
+    with pytest.raises(InputError, match="cannot be resumed"):
+        passport.examine_all([changed], suite, out, workers=1, resume=True)
 
 
 @pytest.mark.usefixtures("small")

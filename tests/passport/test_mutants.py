@@ -54,7 +54,7 @@ MUTANTS = {
         "bbr": ["ecn-harm"],
     },
     "loss": {
-        "mutants:DreadsLoss": ["loss-1in1000-goodput", "bursts-goodput"],
+        "mutants:DreadsLoss": ["loss-1in1000-goodput"],
         "mutants:Stuck": ["reordering-goodput", "bursts-goodput"],
         "mutants:StaysLow": ["loss-1in1000-goodput", "loss-1in100-goodput"],
     },
@@ -75,7 +75,6 @@ MUTANTS = {
         "mutants:IgnoresLoss": ["policer-loss", "collapse-loss"],
         "mutants:TwiceThePath": ["collapse-loss"],
         "mutants:Stuck": ["policer-goodput"],
-        "bbr": ["collapse-loss"],
     },
 }
 # What NewReno itself fails of these: RFC 9438 was written for such paths.

@@ -82,9 +82,11 @@ def examine_all(
         RunError: If the runs cannot go on; finished runs are kept.
     """
     counts = [len(_cases(each, suite)) * _replicates(each, suite) for each in candidates]
+    places = [folder, *(folder / f"against{number or ''}" for number in range(len(candidates) - 1))]
+    if not (resume or force):
+        _refuse_existing(places)
     made: list[Examination] = []
-    for number, candidate in enumerate(candidates):
-        place = folder if number == 0 else folder / f"against{number if number > 1 else ''}"
+    for number, (candidate, place) in enumerate(zip(candidates, places, strict=True)):
         total = _Total(sum(counts[:number]), sum(counts), progress or (lambda _: None))
         campaign = _campaign(candidate, suite, place)
         run_campaign(campaign, place / RUNS, workers=workers, resume=resume, force=force, progress=total)
@@ -120,6 +122,16 @@ def _judged(candidate: Candidate, suite: Suite, campaign: Campaign, place: Path)
     return Examination(candidate, suite, campaign.replicates, findings, _digests(candidate))
 
 
+def _refuse_existing(places: Sequence[Path]) -> None:
+    """Refuses folders with finished runs, before a file of theirs is replaced."""
+    for place in places:
+        if any((place / RUNS).glob("runs/*.json")):
+            raise InputError(
+                f"{place}: holds the runs of a passport already; continue it with --resume, replace it with "
+                "--force, or choose another folder with --out"
+            )
+
+
 def _replicates(candidate: Candidate, suite: Suite) -> int:
     return min(suite.replicates, _REAL_REPLICATES) if candidate.engine == "real" else suite.replicates
 
@@ -144,7 +156,13 @@ def _campaign(candidate: Candidate, suite: Suite, folder: Path) -> Campaign:
     candidate.copy_modules(place)
     overrides = {name: suite.cases[name].overrides(candidate) for name in names}
     replicates = _replicates(candidate, suite)
-    described = {"suite": suite.version, "controller": candidate.text, "cases": names, "runs": replicates}
+    described = {
+        "suite": suite.version,
+        "controller": candidate.text,
+        "files": _digests(candidate),
+        "cases": names,
+        "runs": replicates,
+    }
     return Campaign(
         name=f"passport-{suite.version}",
         description=f"Suite {suite.version} of `leobench passport`",
