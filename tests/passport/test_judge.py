@@ -54,9 +54,8 @@ def test_runs_without_a_value_are_told_and_failed_runs_fail() -> None:
     some = judge.judge(HIGHER, [0.9, None, 0.9])
     assert (some.verdict, some.note) == ("pass", "1 of 3 runs have no value")
     assert judge.judge(HIGHER, [None, None]).verdict == "not measured"
-    failed = judge.judge(HIGHER, [0.9, None], ["mine.py raised ValueError"])
-    assert failed.verdict == "fail"
-    assert "mine.py raised ValueError" in (failed.note or "")
+    failed = judge.judge(HIGHER, [0.9, None], ["mine.py raised ValueError\nand here is where"])
+    assert (failed.verdict, failed.note) == ("fail", "1 run failed: mine.py raised ValueError")
 
 
 def test_ranks_tell_apart_only_intervals_that_do_not_meet() -> None:

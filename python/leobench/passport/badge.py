@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # Pixels: height, a letter on average, and beside the text of a field.
-_HEIGHT, _LETTER, _PADDING = 20, 6.6, 12
+_HEIGHT, _LETTER, _PADDING = 20, 6.0, 12
 _GREY, _COLOURS = "#555555", {"fail": "#b84300", "warn": "#8a6100", "pass": "#00714f"}
 
 

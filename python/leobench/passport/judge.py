@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from leobench import stats
+from leobench.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +56,8 @@ def judge(check: Check, values: Sequence[float | None], failures: Sequence[str] 
     known = tuple(value for value in values if value is not None)
     estimate = stats.mean_interval(known, method="t") if known else None
     if failures:
-        return Finding(check, FAIL, known, estimate, f"{len(failures)} runs failed: {failures[0]}")
+        first = failures[0].split("\n", 1)[0]
+        return Finding(check, FAIL, known, estimate, f"{counted(len(failures), 'run')} failed: {first}")
     if estimate is None:
         return Finding(check, NOT_MEASURED, note="no run has a value")
     verdict, note = _verdict(check, estimate)
