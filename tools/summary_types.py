@@ -110,7 +110,7 @@ def _kind(member: dict[str, Any], definitions: dict[str, Any]) -> str:
     match member["type"]:
         case "array":
             items = _kind(member["items"], definitions)
-            named = "name" in definitions[items]["properties"]
+            named = "name" in definitions.get(items, {}).get("properties", {})
             return f"{'Named' if named else 'list'}[{items}]"
         case "object":
             return f"dict[str, {_kind(member['additionalProperties'], definitions)}]"

@@ -437,10 +437,12 @@ class FlowSummary(Record):
         undos: Reductions of the window undone because the losses behind them proved spurious. [count]
         ecn_marks: Times that the sender learned of new congestion marks: by an acknowledgement (QUIC), once a
             window (TCP). [count]
+        unreported: Names of the counts above that its sender's stack does not report, and that are zero, if
+            there are any. Left out of the file where it does not apply.
         dropped_packets: Its packets, either way, that the network dropped, by cause. [packets]
         marked_packets: Its packets, either way, that queues marked with congestion experienced. [packets]
         losses: Its sender's packets by what became of them, and what the sender concluded; not known in real
-            time.
+            time, and of a stack in a library.
         handovers: Effects of handovers on it; only where nodes move. Left out of the file where it does not
             apply.
         completion_s: When the last byte was delivered, in seconds from the start of the run, if all were. [s]
@@ -469,6 +471,7 @@ class FlowSummary(Record):
         "reinjected_bytes": NoneType,
         "duplicate_bytes": NoneType,
         "reordering_delay_ms": NoneType,
+        "unreported": list,
         "handovers": NoneType,
         "lost": NoneType,
         "page": NoneType,
@@ -496,6 +499,7 @@ class FlowSummary(Record):
     spurious_losses: int
     undos: int
     ecn_marks: int
+    unreported: list[str]
     dropped_packets: dict[str, int]
     marked_packets: int
     losses: LossesSummary | None

@@ -272,8 +272,8 @@ pub struct PathSample {
     pub cwnd: Bytes,
     /// Slow-start threshold, if there is one yet.
     pub ssthresh: Option<Bytes>,
-    /// Bytes sent and neither acknowledged nor given up.
-    pub in_flight: Bytes,
+    /// Bytes sent and neither acknowledged nor given up, if the stack tells.
+    pub in_flight: Option<Bytes>,
     /// Smoothed round-trip time (RFC 9002 section 5.3), if measured.
     pub smoothed_rtt: Option<SimDuration>,
     /// Latest round-trip time sample, if any.
@@ -341,6 +341,11 @@ pub trait Endpoint: Send {
 
     /// Totals over all paths, those that are gone included.
     fn totals(&self) -> Totals;
+
+    /// The counts of [`totals`](Self::totals) that it does not know and that read zero, by their names in a summary.
+    fn unreported(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
 
     /// Every round-trip time sample taken so far, in nanoseconds.
     fn rtts(&self) -> LogHistogram {

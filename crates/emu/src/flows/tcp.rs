@@ -276,7 +276,7 @@ impl Endpoint for KernelTcp {
         samples.push(PathSample {
             cwnd: info.window,
             ssthresh: info.threshold,
-            in_flight: info.in_flight,
+            in_flight: Some(info.in_flight),
             smoothed_rtt: Some(info.smoothed_rtt).filter(|rtt| !rtt.is_zero()),
             pacing: info.pacing,
             phase: info.phase(),

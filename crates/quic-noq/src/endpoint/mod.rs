@@ -307,7 +307,7 @@ impl Endpoint for NoqEndpoint {
             path,
             cwnd: self.control.window(),
             ssthresh: state.algorithm.ssthresh(path),
-            in_flight: self.control.in_flight(),
+            in_flight: Some(self.control.in_flight()),
             smoothed_rtt: state.rtt.and(smoothed),
             latest_rtt: state.latest_rtt(),
             pacing,

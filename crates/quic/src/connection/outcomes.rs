@@ -45,7 +45,7 @@ impl Connection {
             path: path.id,
             cwnd: Bytes::new(self.control.window(path.id)),
             ssthresh: self.control.ssthresh(path.id),
-            in_flight: Bytes::new(path.recovery.in_flight()),
+            in_flight: Some(Bytes::new(path.recovery.in_flight())),
             smoothed_rtt: latest.map(|_| rtt.smoothed()),
             latest_rtt: latest,
             pacing: path.pacing_rate(&self.control),

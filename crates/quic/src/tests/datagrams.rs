@@ -127,7 +127,7 @@ fn a_full_queue_refuses_and_the_window_holds() {
     assert_eq!(send(&mut pipe, vec![0; 1_000]), Err(DatagramError::Full));
     let window = pipe.path().cwnd.get();
     pipe.run(pipe.now + SimDuration::from_millis(1), |_| false);
-    let in_flight = pipe.path().in_flight.get();
+    let in_flight = pipe.path().in_flight.unwrap().get();
     assert!(in_flight > 0 && in_flight <= window, "{in_flight} of {window}");
     pipe.run(ms(20_000), |_| false);
     assert_eq!(pipe.ends[RECEIVER].connection_mut().datagram_totals().received, taken as u64);

@@ -114,7 +114,11 @@ const TRANSPORT: &[Column] = &[
     Column::integer("cwnd_bytes", "congestion window, bytes"),
     Column::integer("ssthresh_bytes", "slow-start threshold, bytes; null before the first loss")
         .or_null(),
-    Column::integer("in_flight_bytes", "bytes sent and neither acknowledged nor given up"),
+    Column::integer(
+        "in_flight_bytes",
+        "bytes sent and neither acknowledged nor given up; null if the stack does not tell",
+    )
+    .or_null(),
     Column::integer("srtt_ns", "smoothed round-trip time, nanoseconds; null before a sample")
         .or_null(),
     Column::integer("latest_rtt_ns", "latest round-trip time sample, nanoseconds").or_null(),

@@ -56,7 +56,7 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
         path: PathId(2),
         cwnd: Bytes::new(12_000),
         ssthresh: Some(Bytes::new(9_000)),
-        in_flight: Bytes::new(5_000),
+        in_flight: Some(Bytes::new(5_000)),
         smoothed_rtt: Some(SimDuration::from_millis(30)),
         latest_rtt: Some(SimDuration::from_millis(31)),
         pacing: Some(BitRate::from_bps(4_000_000)),
@@ -126,7 +126,7 @@ const EVERYTHING: [(Table, &[&str]); 11] = [
         Table::Transport,
         &[
             "10000000 call 2 12000 9000 5000 30000000 31000000 4000000 avoidance 11 12 13 14",
-            "20000000 call 0 0 - 0 - - - start 0 0 0 0",
+            "20000000 call 0 0 - - - - - start 0 0 0 0",
         ],
     ),
     (Table::Streams, &["10000000 call video 1100 6000000 9000000"]),

@@ -42,6 +42,7 @@ impl<'a> Results<'a> {
             ledger: &observed.ledgers[number],
             end: self.end,
             totals: states[number].totals,
+            unreported: &states[number].unreported,
             rtt: &states[number].rtts,
             arrivals: states[number].arrivals.as_ref(),
             dropped: &observed.dropped[number],

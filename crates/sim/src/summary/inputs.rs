@@ -50,6 +50,8 @@ pub struct FlowSummaryInput<'a> {
     pub end: SimTime,
     /// Totals of its sender since the end of the warm-up (see [`Totals::since`]).
     pub totals: Totals,
+    /// Names of those that its sender does not know.
+    pub unreported: &'a [&'static str],
     /// Round-trip times its sender measured after the warm-up, in nanoseconds.
     pub rtt: &'a LogHistogram,
     /// Its receiver's measurements of the arrival of stream data after the warm-up, if it has any.

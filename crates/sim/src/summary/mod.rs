@@ -159,11 +159,15 @@ summary! {
         pub undos: u64 ["count"],
         /// Times that the sender learned of new congestion marks: by an acknowledgement (QUIC), once a window (TCP).
         pub ecn_marks: u64 ["count"],
+        /// Names of the counts above that its sender's stack does not report, and that are zero, if there are any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub unreported: Option<Vec<String>>,
         /// Its packets, either way, that the network dropped, by cause.
         pub dropped_packets: ByCause,
         /// Its packets, either way, that queues marked with congestion experienced.
         pub marked_packets: u64,
-        /// Its sender's packets by what became of them, and what the sender concluded; not known in real time.
+        /// Its sender's packets by what became of them, and what the sender concluded; not known in real time, and of a stack in a
+        /// library.
         pub losses: Option<LossesSummary>,
         /// Effects of handovers on it; only where nodes move.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -324,6 +328,8 @@ impl FlowSummaryInput<'_> {
             spurious_losses: self.totals.spurious_losses,
             undos: self.totals.undos,
             ecn_marks: self.totals.ecn_marks,
+            unreported: (!self.unreported.is_empty())
+                .then(|| self.unreported.iter().map(ToString::to_string).collect()),
             dropped_packets: ByCause::since(&Tallies::default(), self.dropped),
             marked_packets: self.marked,
             losses: self.losses.map(LossesSummary::new),

@@ -46,6 +46,7 @@ fn flow<'a>(
         offered_bps: None,
         ledger,
         totals: Totals::default(),
+        unreported: &[],
         rtt,
         arrivals: None,
         dropped: &NO_DROPS,

@@ -214,7 +214,7 @@ impl Player {
         let path = &samples[0];
         let found = match what {
             "window" => path.cwnd.get(),
-            "in-flight" => path.in_flight.get(),
+            "in-flight" => path.in_flight.unwrap().get(),
             "rtt" => path.smoothed_rtt.unwrap().as_nanos() / 1_000_000,
             other => panic!("{other}"),
         };

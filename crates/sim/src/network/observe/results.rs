@@ -20,6 +20,8 @@ use crate::record::{Recorder, SinkError};
 pub(crate) struct FlowState {
     /// The sender's.
     pub(crate) totals: Totals,
+    /// Names of its totals that it does not know.
+    pub(crate) unreported: Vec<&'static str>,
     pub(crate) paths: Vec<PathSample>,
     /// Round-trip times in nanoseconds.
     pub(crate) rtts: LogHistogram,
@@ -34,7 +36,8 @@ impl FlowState {
         sender.sample_paths(now, &mut paths);
         paths.sort_by_key(|path| path.path);
         let arrivals = receiver.arrivals().cloned();
-        Self { totals: sender.totals(), paths, rtts: sender.rtts(), arrivals }
+        let (totals, unreported) = (sender.totals(), sender.unreported());
+        Self { totals, unreported, paths, rtts: sender.rtts(), arrivals }
     }
 
     /// Takes off what was done up to `before`, on those paths too that were there already.

@@ -471,7 +471,7 @@ impl Endpoint for TcpEndpoint {
             path,
             cwnd: Bytes::new(self.sender.window()),
             ssthresh: self.sender.control.algorithm.ssthresh(path),
-            in_flight: Bytes::new(self.sender.flying()),
+            in_flight: Some(Bytes::new(self.sender.flying())),
             smoothed_rtt: rtt.map(|rtt| rtt.smoothed),
             latest_rtt: rtt.map(|rtt| rtt.latest),
             pacing: self.sender.pacing_rate(),

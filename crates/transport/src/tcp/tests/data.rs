@@ -31,7 +31,7 @@ fn either_role_sends() {
             (0, 0, 0)
         );
         assert_eq!((sender.congestion_events, sender.spurious_losses), (0, 0));
-        assert_eq!(pipe.path().in_flight, Bytes::ZERO, "{role:?}");
+        assert_eq!(pipe.path().in_flight, Some(Bytes::ZERO), "{role:?}");
         // A FIN each way, and its acknowledgement.
         for end in [SENDER, RECEIVER] {
             assert_eq!(with(&pipe, end, Flags::FIN).len(), 1, "{role:?} {end}");

@@ -27,7 +27,7 @@ fn what_is_lost_is_sent_again() {
                 assert_eq!((totals.spurious_losses, totals.undos), (0, 0));
                 assert!(totals.congestion_events > 10, "{totals:?}");
             }
-            assert_eq!(pipe.path().in_flight, Bytes::ZERO);
+            assert_eq!(pipe.path().in_flight, Some(Bytes::ZERO));
         }
     }
 }
@@ -124,7 +124,7 @@ fn every_controller_gets_data_through() {
             let dropped = pipe.dropped[SENDER] as u64;
             assert!(totals.lost_packets <= dropped, "{name}, pacing {pacing}: {totals:?}");
             assert_eq!(totals.spurious_losses, 0, "{name}, pacing {pacing}: {totals:?}");
-            assert_eq!(pipe.path().in_flight, Bytes::ZERO, "{name}, pacing {pacing}");
+            assert_eq!(pipe.path().in_flight, Some(Bytes::ZERO), "{name}, pacing {pacing}");
         }
     }
 }
