@@ -1,5 +1,6 @@
-"""Processor time per packet of NewReno in Python (`examples/reno.py`) beside that of the built-in one.
+"""Processor time per packet of NewReno built in, in Python (`examples/reno.py`) and in a shared library.
 
+cargo build --release --manifest-path examples/controller_rust/Cargo.toml
 python benchmarks/controllers.py
 """
 
@@ -12,6 +13,7 @@ import leobench
 
 FOLDER = Path(__file__).resolve().parent.parent
 SCENARIO = FOLDER / "scenarios" / "one-flow.toml"
+LIBRARY = FOLDER / "examples" / "controller_rust" / "target" / "release" / "libreno.so"
 
 
 def main() -> None:
@@ -20,7 +22,7 @@ def main() -> None:
 
     sys.path.insert(0, str(FOLDER / "examples"))
     for transport in ("quic", "tcp"):
-        for congestion in ("newreno", {"python": "reno:Reno"}):
+        for congestion in ("newreno", {"python": "reno:Reno"}, {"library": str(LIBRARY)}):
             overrides = {
                 "flows.main.transport": {"kind": transport, "congestion": congestion},
                 "flows.main.source": {"kind": "bulk", "size": "1 GB"},

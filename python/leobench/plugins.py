@@ -183,14 +183,24 @@ def _is_beside(name: str, folder: Path) -> bool:
     return _Beside(folder).find_spec(name.partition(".")[0]) is not None
 
 
-def _named(resolved: Mapping[str, Any]) -> Iterator[str]:
+def libraries(resolved: Mapping[str, Any]) -> list[str]:
+    """The shared libraries that a resolved scenario is run with, as they are named there."""
+    return sorted(set(_named(resolved, "library")))
+
+
+def _named(resolved: Mapping[str, Any], kind: str = "python") -> Iterator[str]:
+    """The names of the plug-ins of a kind."""
     traffic = resolved.get("traffic", {})
     senders = [*resolved["flows"].values(), *traffic.get("mix", {}).values(), traffic]
     for transport in [each["transport"] for each in senders if "transport" in each]:
         multipath = transport.get("multipath") or {}
-        for place in (transport.get("scheduler"), transport.get("congestion"), multipath.get("scheduler")):
-            if isinstance(place, dict) and place.get("kind") == "python":
-                yield place["python"]
+        places = (
+            *(transport.get(key) for key in ("scheduler", "congestion", "stack")),
+            multipath.get("scheduler"),
+        )
+        for place in places:
+            if isinstance(place, dict) and place.get("kind") == kind:
+                yield place[kind]
 
 
 # Imports from a scenario's folder change what the whole program imports from.

@@ -1,4 +1,4 @@
-"""NewReno in Python beside the one in Rust: they send the same packets."""
+"""NewReno in Python and in a shared library beside the built-in one: they send the same packets."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import leobench
+from tests.support import libraries
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "reno.py"
 
@@ -58,9 +59,17 @@ CASES: dict[str, dict[str, object]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return libraries.of_crate("controller_rust", "libreno.so", tmp_path_factory.mktemp("target"))
+
+
+@pytest.mark.parametrize("plug_in", ["python", "library"])
 @pytest.mark.parametrize("transport", ["quic", "tcp"])
 @pytest.mark.parametrize("case", CASES)
-def test_python_sends_the_packets_of_rust(transport: str, case: str, tmp_path: Path) -> None:
+def test_a_plug_in_sends_the_packets_of_the_built_in(
+    plug_in: str, transport: str, case: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     file = tmp_path / "reno.toml"
     file.write_text(SCENARIO, encoding="utf-8")
     shutil.copy(EXAMPLE, tmp_path)
@@ -72,14 +81,15 @@ def test_python_sends_the_packets_of_rust(transport: str, case: str, tmp_path: P
         congested = {**changes, "flows.main.transport.congestion": congestion}
         return leobench.run(file, seed=3, overrides=congested)
 
-    python, rust = run({"python": "reno:Reno"}), run("newreno")
-    assert python.tables.packets.height > 500
-    assert python.tables.packets.equals(rust.tables.packets)
-    windows = [each.tables.transport.drop("phase") for each in (python, rust)]
+    names = {"python": lambda: "reno:Reno", "library": lambda: str(request.getfixturevalue("library"))}
+    outside, built_in = run({plug_in: names[plug_in]()}), run("newreno")
+    assert outside.tables.packets.height > 500
+    assert outside.tables.packets.equals(built_in.tables.packets)
+    windows = [each.tables.transport.drop("phase") for each in (outside, built_in)]
     assert windows[0].equals(windows[1])
     assert windows[0]["cwnd_bytes"].n_unique() > 5
     # Reductions only come out equal if there are some.
-    assert python.flows["main"].congestion_events == rust.flows["main"].congestion_events
-    kinds = [set(each.tables.losses["cause"]) for each in (python, rust)]
+    assert outside.flows["main"].congestion_events == built_in.flows["main"].congestion_events
+    kinds = [set(each.tables.losses["cause"]) for each in (outside, built_in)]
     assert kinds[0] == kinds[1]
     assert pl.concat(windows).height > 100

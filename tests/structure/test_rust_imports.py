@@ -24,6 +24,7 @@ ORDER = [
     "media",
     "orbit",
     "transport",
+    "foreign",
     "quic",
     "quic-noq",
     "sim",

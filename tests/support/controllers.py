@@ -8,8 +8,10 @@ from tests.support.paths import ROOT
 
 
 def over_tcp() -> list[str]:
-    """The controllers that TCP takes by themselves: none that couple paths, or need a class or to be told."""
-    return [name for name in leobench.kinds("congestion") if name != "python" and _is_taken(name)]
+    """The controllers that TCP takes by themselves: no plug-ins, none that couple paths or need reports."""
+    return [
+        name for name in leobench.kinds("congestion") if name not in {"python", "library"} and _is_taken(name)
+    ]
 
 
 def _is_taken(controller: str) -> bool:

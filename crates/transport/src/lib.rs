@@ -7,6 +7,7 @@ pub mod congestion;
 pub mod endpoint;
 pub mod handshake_sizes;
 pub mod interfaces;
+pub mod library;
 pub mod on_forecast;
 pub mod pacing;
 pub mod path_choice;

@@ -1,25 +1,63 @@
-//! Plug-ins: classes of the user's, written in Python, that a scenario names. This crate does not depend on Python: whoever
-//! builds a run passes in a host that does.
+//! Plug-ins: classes in Python and shared libraries with a C interface, which belong to the user and are named in a scenario.
+//! This crate depends on neither: a run is built with the hosts that load them.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use leobench_base::spec::{Fault, Table};
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 
-use crate::buffer::SendBuffer;
-use crate::endpoint::Forecast;
+use crate::Role;
+use crate::buffer::{Attributes, SendBuffer};
+use crate::endpoint::{Endpoint, Forecast};
 use crate::path_choice::PathScheduler;
 
 /// The key under which a scenario names a class, and which faults of a class name.
 pub const KEY: &str = "python";
 
-const NO_HOST: &str = "is written in Python, which only leobench's Python package can run";
+/// The key under which a scenario names a shared library, and which faults of a library name.
+pub const LIBRARY: &str = "library";
 
-/// A class, and what to build it with.
+/// The code of a plug-in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A class in Python.
+    Python,
+    /// A shared library.
+    Library,
+}
+
+impl Origin {
+    /// The key under which a scenario names it.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Python => KEY,
+            Self::Library => LIBRARY,
+        }
+    }
+
+    /// The problem without a host, and the alternative.
+    const fn without_host(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Python => (
+                "is written in Python, which only leobench's Python package can run",
+                "a kind that is not written in Python",
+            ),
+            Self::Library => (
+                "is a shared library, which only leobench's Python package can load",
+                "a kind that is part of leobench",
+            ),
+        }
+    }
+}
+
+/// A class or a library, and what to build it with.
 #[derive(Clone, Copy, Debug)]
 pub struct PluginClass<'a> {
-    /// Module and class, such as `mymodule:MyScheduler`.
+    /// Its code.
+    pub origin: Origin,
+    /// Module and class, such as `mymodule:MyScheduler`, or the file of a library.
     pub name: &'a str,
     /// Keyword arguments of the scenario's.
     pub parameters: &'a Table,
@@ -44,6 +82,31 @@ pub enum PluginKind {
         /// Bytes of a full packet.
         packet: Bytes,
     },
+    /// One end of a QUIC connection.
+    QuicStack(StackSetup),
+}
+
+/// The setup of one end of a QUIC connection whose stack is a plug-in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StackSetup {
+    /// Its role: the client opens the connection.
+    pub role: Role,
+    /// The streams it sends on; none if it only receives.
+    pub sends: Vec<Attributes>,
+    /// How many streams the other end sends on.
+    pub receives: usize,
+    /// Its own address.
+    pub local: SocketAddr,
+    /// The other end's address.
+    pub remote: SocketAddr,
+    /// When the client opens the connection.
+    pub start: SimTime,
+    /// Bytes of the largest UDP payload.
+    pub payload: Bytes,
+    /// Whether packets may be sent as ECN-capable.
+    pub ecn: bool,
+    /// Whether handovers change the client's address.
+    pub moves: bool,
 }
 
 /// A scheduler implemented outside this crate.
@@ -146,6 +209,49 @@ pub struct Decision {
     pub ssthresh: Option<Bytes>,
 }
 
+impl Decision {
+    /// The largest window in bytes, and the largest pacing rate in bits per second: beyond any path, and exact as floating-point
+    /// numbers.
+    pub const LARGEST: u64 = 1_000_000_000_000_000;
+    /// The pacing rates allowed, for messages.
+    pub const RATES: &'static str = "bits per second from 1 to 1e15";
+    /// The slow-start thresholds allowed, for messages.
+    pub const THRESHOLDS: &'static str = "bytes up to 1e15";
+
+    /// The smallest window with packets of this size: two packets.
+    pub fn least_window(packet: Bytes) -> Bytes {
+        packet + packet
+    }
+
+    /// The windows allowed with packets of this size, for messages.
+    pub fn windows(packet: Bytes) -> String {
+        format!("bytes from {} (two packets) to 1e15", Self::least_window(packet).get())
+    }
+
+    /// Checks it against the bounds for packets of this size.
+    ///
+    /// # Errors
+    /// The number out of bounds, and the bounds.
+    pub fn check(&self, packet: Bytes) -> Result<(), String> {
+        let refused = |what: &str, number: u64, allowed: &str| {
+            Err(format!("set `{what}` to {number}; allowed: {allowed}"))
+        };
+        let window = self.window;
+        if window < Self::least_window(packet) || window.get() > Self::LARGEST {
+            return refused("window", window.get(), &Self::windows(packet));
+        }
+        if let Some(rate) = self.pacing_rate.map(BitRate::bps)
+            && !(1..=Self::LARGEST).contains(&rate)
+        {
+            return refused("pacing_rate", rate, Self::RATES);
+        }
+        match self.ssthresh.map(Bytes::get) {
+            Some(bytes) if bytes > Self::LARGEST => refused("ssthresh", bytes, Self::THRESHOLDS),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// A congestion controller of one path implemented outside this crate. Each call returns what it decides, or a description of its
 /// failure; after one, it is not called again.
 pub trait PluginController: Send {
@@ -195,14 +301,16 @@ pub enum Plugin {
     PathScheduler(Box<dyn PathScheduler>),
     /// A congestion controller.
     CongestionController(Box<dyn PluginController>),
+    /// One end of a QUIC connection.
+    QuicStack(Box<dyn Endpoint>),
 }
 
-/// A program that can run plug-ins of every kind. One host serves one scenario or one run.
+/// A program that can run plug-ins of one origin. One host serves one scenario or one run.
 pub trait PluginHost: Send + Sync {
     /// Checks whether a plug-in can be built.
     ///
     /// # Errors
-    /// If it cannot; the fault is in [`KEY`].
+    /// If it cannot; the fault is in the key of its [`Origin`].
     fn check(&self, kind: &PluginKind, class: PluginClass<'_>) -> Result<(), Fault>;
 
     /// Builds a plug-in of the kind; a random one draws from `rng`.
@@ -217,17 +325,33 @@ pub trait PluginHost: Send + Sync {
     ) -> Result<Plugin, String>;
 }
 
-/// The host of a run's plug-ins, if there is one. Without one, scenarios that name a class are refused.
+/// The hosts of a run's plug-ins. A scenario that names a plug-in without a host is refused.
 #[derive(Clone, Default)]
-pub struct Plugins(Option<Arc<dyn PluginHost>>);
+pub struct Plugins {
+    python: Option<Arc<dyn PluginHost>>,
+    libraries: Option<Arc<dyn PluginHost>>,
+}
 
 impl Plugins {
     /// No host.
-    pub const NONE: &'static Self = &Self(None);
+    pub const NONE: &'static Self = &Self { python: None, libraries: None };
 
-    /// The plug-ins of a host.
+    /// The plug-ins of a host of Python classes.
     pub fn new(host: Arc<dyn PluginHost>) -> Self {
-        Self(Some(host))
+        Self { python: Some(host), libraries: None }
+    }
+
+    /// The same with a host of shared libraries.
+    #[must_use]
+    pub fn with_libraries(self, host: Arc<dyn PluginHost>) -> Self {
+        Self { libraries: Some(host), ..self }
+    }
+
+    fn host(&self, origin: Origin) -> Option<&dyn PluginHost> {
+        match origin {
+            Origin::Python => self.python.as_deref(),
+            Origin::Library => self.libraries.as_deref(),
+        }
     }
 
     /// Checks whether a plug-in can be built.
@@ -235,10 +359,11 @@ impl Plugins {
     /// # Errors
     /// If it cannot, or there is no host.
     pub fn check(&self, kind: &PluginKind, class: PluginClass<'_>) -> Result<(), Fault> {
-        match &self.0 {
-            Some(host) => host.check(kind, class),
-            None => Err(Fault::new(KEY, NO_HOST, "a kind that is not written in Python")),
+        if let Some(host) = self.host(class.origin) {
+            return host.check(kind, class);
         }
+        let (problem, allowed) = class.origin.without_host();
+        Err(Fault::new(class.origin.key(), problem, allowed))
     }
 
     /// Builds a plug-in of the kind; a random one draws from `rng`.
@@ -251,14 +376,16 @@ impl Plugins {
         class: PluginClass<'_>,
         rng: &RngTree,
     ) -> Result<Plugin, String> {
-        let host = self.0.as_ref().ok_or_else(|| NO_HOST.to_owned())?;
+        let host = self.host(class.origin);
+        let host = host.ok_or_else(|| class.origin.without_host().0.to_owned())?;
         host.build(kind, class, rng)
     }
 }
 
 impl fmt::Debug for Plugins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Plugins").field(&self.0.is_some()).finish()
+        let (python, libraries) = (self.python.is_some(), self.libraries.is_some());
+        f.debug_struct("Plugins").field("python", &python).field("libraries", &libraries).finish()
     }
 }
 

@@ -109,9 +109,10 @@ def _digests(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
 
 
 def _named(resolved: Mapping[str, Any], folder: Path) -> list[str]:
-    """The names of the files that a resolved scenario reads, relative to `folder`, plug-ins aside."""
+    """The names of the files that a resolved scenario reads, relative to `folder`, Python classes aside."""
     sky = resolved.get("constellation") or {}
-    return sorted({*_file_names(resolved["links"]), *_file_names(sky), *_generated(sky, folder)})
+    read = {*_file_names(resolved["links"]), *_file_names(sky), *_generated(sky, folder)}
+    return sorted(read | set(plugins.libraries(resolved)))
 
 
 def difference(stored: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

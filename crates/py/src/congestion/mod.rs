@@ -17,9 +17,6 @@ use crate::forecast::Forecast;
 use crate::raised::{PLUGINS, raised};
 use crate::watch::Watch;
 
-/// The largest window in bytes, and the largest pacing rate in bits per second: beyond any path, and exact as floating-point numbers.
-const LARGEST: f64 = 1e15;
-
 /// A controller of the user's for one path.
 pub(crate) struct PythonController {
     object: Py<PyAny>,
@@ -28,8 +25,8 @@ pub(crate) struct PythonController {
     on_ecn: Option<Method>,
     on_spurious_loss: Option<Method>,
     on_forecast: Option<Method>,
-    /// Two full packets, below which no window may fall.
-    least: Bytes,
+    /// Bytes of a full packet.
+    packet: Bytes,
     /// None for one that may wait for another program.
     watch: Option<Arc<Watch>>,
     acknowledgement: Py<Acknowledgement>,
@@ -70,7 +67,7 @@ impl PythonController {
             on_spurious_loss: Method::optional(object, "on_spurious_loss")?,
             on_forecast: Method::optional(object, "on_forecast")?,
             object: object.clone().unbind(),
-            least: packet + packet,
+            packet,
             watch: (!may_wait).then_some(watch),
             acknowledgement: Py::new(py, Acknowledgement::default())?,
             event: Py::new(py, CongestionEvent::default())?,
@@ -84,8 +81,8 @@ impl PythonController {
             Some(place) => Err(format!("{problem} ({place})")),
             None => Err(problem),
         };
-        let least = self.least.get();
-        let allowed = || format!("bytes from {least} (two packets) to {LARGEST:.0e}");
+        let least = Decision::least_window(self.packet).get();
+        let allowed = || Decision::windows(self.packet);
         let Some(window) = attribute(object, intern!(py, "window"))? else {
             return refused(format!("has no `window`; allowed: {}", allowed()));
         };
@@ -96,7 +93,7 @@ impl PythonController {
             Decision { window: Bytes::new(bytes as u64), pacing_rate: None, ssthresh: None };
         if let Some(rate) = attribute(object, intern!(py, "pacing_rate"))? {
             let Some(bps) = number(&rate, 1.0)? else {
-                let allowed = format!("None, or bits per second from 1 to {LARGEST:.0e}");
+                let allowed = format!("None, or {}", Decision::RATES);
                 let shown = shown(&rate);
                 return refused(format!("set `pacing_rate` to {shown}; allowed: {allowed}"));
             };
@@ -104,7 +101,7 @@ impl PythonController {
         }
         if let Some(ssthresh) = attribute(object, intern!(py, "ssthresh"))? {
             let Some(bytes) = number(&ssthresh, 0.0)? else {
-                let allowed = format!("None, or bytes up to {LARGEST:.0e}");
+                let allowed = format!("None, or {}", Decision::THRESHOLDS);
                 let shown = shown(&ssthresh);
                 return refused(format!("set `ssthresh` to {shown}; allowed: {allowed}"));
             };
@@ -150,14 +147,14 @@ fn attribute<'py>(
     Ok(value.filter(|value| !value.is_none()))
 }
 
-/// A number from `least` to [`LARGEST`]; none for other values, booleans included.
+/// A number from `least` to [`Decision::LARGEST`]; none for other values, booleans included.
 fn number(value: &Bound<'_, PyAny>, least: f64) -> Result<Option<f64>, String> {
     if value.is_instance_of::<PyBool>() {
         return Ok(None);
     }
     let number: Option<f64> =
         value.extract().map(Some).or_else(|error| unless_interrupted(value.py(), &error))?;
-    Ok(number.filter(|number| (least..=LARGEST).contains(number)))
+    Ok(number.filter(|number| (least..=Decision::LARGEST as f64).contains(number)))
 }
 
 impl PluginController for PythonController {

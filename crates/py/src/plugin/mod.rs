@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leobench_base::RngTree;
 use leobench_base::spec::{Fault, Table, Value};
+use leobench_foreign::Libraries;
 use leobench_transport::plugin::{KEY, Plugin, PluginClass, PluginHost, PluginKind, Plugins};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -35,10 +36,11 @@ pub(crate) struct Interpreter {
 }
 
 impl Interpreter {
-    /// The plug-ins of a scenario in `folder`.
+    /// The plug-ins of a scenario in `folder`, shared libraries included.
     pub(crate) fn beside(folder: PathBuf) -> Plugins {
         let (modules, watch) = (PyOnceLock::new(), PyOnceLock::new());
-        Plugins::new(Arc::new(Self { folder, modules, watch }))
+        let libraries = Libraries::beside(&folder);
+        Plugins::new(Arc::new(Self { folder, modules, watch })).with_libraries(libraries)
     }
 
     fn modules<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {

@@ -10,10 +10,12 @@ mod forecast_window;
 mod full_pipe;
 mod growth_per;
 mod kalman;
+mod library;
 mod loss_based;
 mod opening;
 mod per_path;
 mod phase;
+mod plugged;
 mod rate;
 mod recovery;
 mod round;
@@ -49,6 +51,7 @@ pub use westwood::WestwoodSpec;
 pub use wvegas::WvegasSpec;
 
 use crate::endpoint::{AccessReport, Forecast, PathId};
+use crate::library::LibrarySpec;
 use crate::plugin::Plugins;
 
 /// A packet that was just sent.
@@ -309,16 +312,25 @@ pub struct CongestionContext<'a> {
 }
 
 impl CongestionSpec {
-    /// The name of a controller in messages and results; that of its class if it is a plug-in.
+    /// The name of a controller in messages and results; that of its class or file if it is a plug-in.
     pub fn name(&self) -> &str {
-        if let Self::Python(spec) = self { &spec.python } else { self.kind() }
+        match self {
+            Self::Python(spec) => &spec.python,
+            Self::Library(spec) => spec.name(),
+            _ => self.kind(),
+        }
     }
 
     /// One of every kind that is part of leobench.
     pub fn built_in() -> Vec<Self> {
         let mut examples = Self::examples();
-        examples.retain(|spec| !matches!(spec, Self::Python(_)));
+        examples.retain(|spec| !spec.is_plugin());
         examples
+    }
+
+    /// Whether it is a class or a library of the user's.
+    pub fn is_plugin(&self) -> bool {
+        matches!(self, Self::Python(_) | Self::Library(_))
     }
 
     /// Whether the controller couples the paths of a connection.
@@ -443,6 +455,7 @@ leobench_base::kinds! {
         Leocc(mod leocc::LeoccSpec) = "leocc",
         Maco(mod maco::MacoSpec) = "maco",
         Python(pub mod python::PythonSpec) = "python",
+        Library(LibrarySpec) = "library",
     }
     refuses {
         // Abdelsalam et al., "TCP Wave over Linux", Computer Networks 184 (2021) describe it; a patched kernel implements it.

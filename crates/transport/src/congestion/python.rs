@@ -1,19 +1,9 @@
-//! Congestion controllers of the user's, written in Python: an object for each path, called once for each acknowledgement.
+//! Congestion controllers written in Python.
 
 use leobench_base::spec::{Fault, Table};
-use leobench_base::{BitRate, Bytes, RngTree};
 
-use super::per_path::{PerPath, SinglePath};
-use super::rate::RateSampler;
-use super::{
-    AckEnd, Acked, Behaviour, Congestion, CongestionContext, CongestionControl, CongestionModel,
-    Lost, Sent,
-};
-use crate::endpoint::Forecast;
-use crate::plugin::{
-    self, AckBatch, AckedPacket, Decision, LossBatch, Plugin, PluginClass, PluginController,
-    PluginKind, Plugins,
-};
+use super::{Behaviour, CongestionContext, CongestionControl, CongestionModel, plugged};
+use crate::plugin::{self, Origin, PluginClass, Plugins};
 
 leobench_base::spec! {
     /// A congestion controller class written in Python.
@@ -26,41 +16,23 @@ leobench_base::spec! {
     }
 }
 
-/// Packet size with which a class is built before a run, to find out whether it can be.
-const TRIAL: Bytes = Bytes::new(1_200);
-
 fn check_name(spec: &PythonSpec) -> Result<(), Fault> {
     plugin::check_name(&spec.python)
 }
 
 impl PythonSpec {
     fn class(&self) -> PluginClass<'_> {
-        PluginClass { name: &self.python, parameters: &self.parameters }
-    }
-
-    fn controller(&self, plugins: &Plugins, datagram: Bytes, rng: &RngTree) -> Plugged {
-        let kind = PluginKind::CongestionController { packet: datagram };
-        let built = match plugins.build(&kind, self.class(), rng) {
-            Ok(Plugin::CongestionController(controller)) => Ok(controller),
-            Ok(_) => Err("was built as another kind of plug-in".to_owned()),
-            Err(problem) => Err(problem),
-        };
-        Plugged::new(built, datagram)
+        PluginClass { origin: Origin::Python, name: &self.python, parameters: &self.parameters }
     }
 }
 
 impl CongestionModel for PythonSpec {
     fn check(&self, plugins: &Plugins) -> Result<(), Fault> {
-        plugins.check(&PluginKind::CongestionController { packet: TRIAL }, self.class())
+        plugged::check(plugins, self.class())
     }
 
     fn build(&self, context: &CongestionContext<'_>) -> Box<dyn CongestionControl> {
-        let (spec, plugins) = (self.clone(), context.plugins.clone());
-        let mut rng = context.rng.child("python");
-        Box::new(PerPath::new(move |_, datagram| {
-            rng = rng.child("path");
-            spec.controller(&plugins, datagram, &rng)
-        }))
+        plugged::build(context, self.class())
     }
 
     fn behaviour(&self) -> Behaviour {
@@ -69,197 +41,5 @@ impl CongestionModel for PythonSpec {
 
     fn uses_forecast(&self) -> bool {
         true
-    }
-}
-
-/// The controller of one path. After a failure nobody asks it again, and its last decision stands.
-struct Plugged {
-    controller: Option<Box<dyn PluginController>>,
-    fault: Option<String>,
-    decision: Decision,
-    rates: RateSampler,
-    /// Packets of the acknowledgement under way.
-    acked: Vec<AckedPacket>,
-    last: Option<Acked>,
-    /// Bytes in flight before the acknowledgement under way.
-    prior_in_flight: Bytes,
-    /// Packets declared lost since the last congestion event.
-    lost: Vec<u64>,
-}
-
-impl Plugged {
-    fn new(built: Result<Box<dyn PluginController>, String>, datagram: Bytes) -> Self {
-        let minimum =
-            Decision { window: Bytes::new(2 * datagram.get()), pacing_rate: None, ssthresh: None };
-        let (controller, fault) = match built {
-            Ok(controller) => (Some(controller), None),
-            Err(problem) => (None, Some(problem)),
-        };
-        let mut plugged = Self {
-            controller,
-            fault,
-            decision: minimum,
-            rates: RateSampler::default(),
-            acked: Vec::new(),
-            last: None,
-            prior_in_flight: Bytes::ZERO,
-            lost: Vec::new(),
-        };
-        plugged.ask(|controller| controller.decide());
-        plugged
-    }
-
-    /// Calls the controller, and takes over what it decides.
-    fn ask(&mut self, call: impl FnOnce(&mut dyn PluginController) -> Result<Decision, String>) {
-        let Some(controller) = &mut self.controller else { return };
-        match call(controller.as_mut()) {
-            Ok(decision) => self.decision = decision,
-            Err(problem) => {
-                self.fault = Some(problem);
-                self.controller = None;
-            }
-        }
-    }
-
-    fn congested(&mut self, congestion: &Congestion, marked: bool) {
-        let packets = std::mem::take(&mut self.lost);
-        let Congestion { now, sent, lost, persistent, answered } = *congestion;
-        let batch = LossBatch { now, sent, lost, persistent, answered, packets: &packets };
-        self.ask(
-            |controller| {
-                if marked { controller.on_ecn(&batch) } else { controller.on_loss(&batch) }
-            },
-        );
-    }
-}
-
-impl SinglePath for Plugged {
-    const CAN_FAIL: bool = true;
-
-    fn on_sent(&mut self, sent: &Sent) {
-        self.rates.on_sent(sent);
-    }
-
-    fn on_ack(&mut self, acked: &Acked) {
-        self.rates.on_ack(acked);
-        if self.acked.is_empty() {
-            self.prior_in_flight = acked.in_flight;
-        }
-        self.acked.push(AckedPacket {
-            number: acked.packet_number,
-            size: acked.size,
-            sent: acked.sent,
-            ambiguous: acked.ambiguous,
-        });
-        self.last = Some(*acked);
-    }
-
-    fn on_ack_end(&mut self, end: &AckEnd) {
-        let sample = self.rates.on_ack_end(end);
-        let Some(last) = self.last.take() else { return };
-        let packets = std::mem::take(&mut self.acked);
-        let batch = AckBatch {
-            now: end.now,
-            packets: &packets,
-            prior_in_flight: self.prior_in_flight,
-            in_flight: end.in_flight,
-            latest_rtt: last.rtt.latest,
-            smoothed_rtt: last.rtt.smoothed,
-            min_rtt: last.rtt.min,
-            delivery_rate: sample.and_then(|sample| Some(sample.rate?.to_bit_rate())),
-            app_limited: sample.is_some_and(|sample| sample.app_limited),
-            cwnd_limited: last.cwnd_limited,
-            recovering: last.recovering,
-        };
-        self.ask(|controller| controller.on_ack(&batch));
-        self.acked = packets;
-        self.acked.clear();
-    }
-
-    fn on_packet_lost(&mut self, lost: &Lost) {
-        self.rates.on_lost(lost);
-        self.lost.push(lost.packet_number);
-    }
-
-    fn on_loss(&mut self, congestion: &Congestion) {
-        self.congested(congestion, false);
-    }
-
-    fn on_ecn(&mut self, congestion: &Congestion) {
-        self.congested(congestion, true);
-    }
-
-    fn on_spurious_loss(&mut self) {
-        self.ask(|controller| controller.on_spurious_loss());
-    }
-
-    fn on_forecast(&mut self, forecast: &Forecast) {
-        self.ask(|controller| controller.on_forecast(forecast));
-    }
-
-    fn window(&self) -> Bytes {
-        self.decision.window
-    }
-
-    fn pacing_rate(&self) -> Option<BitRate> {
-        self.decision.pacing_rate
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.decision.ssthresh
-    }
-
-    fn phase(&self) -> &'static str {
-        "python"
-    }
-
-    fn fault(&mut self) -> Option<String> {
-        self.fault.take()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use leobench_base::{SimDuration, SimTime};
-
-    /// The window of a controller that fails is that of before, and its failure is told once.
-    #[test]
-    fn a_failure_is_told_once_and_the_last_window_stands() {
-        struct Fails(u32);
-        impl PluginController for Fails {
-            fn decide(&mut self) -> Result<Decision, String> {
-                Ok(Decision { window: Bytes::new(9_000), pacing_rate: None, ssthresh: None })
-            }
-            fn on_ack(&mut self, batch: &AckBatch<'_>) -> Result<Decision, String> {
-                self.0 += 1;
-                assert_eq!(batch.packets.len(), 2);
-                if self.0 > 1 { Err("raised".to_owned()) } else { self.decide() }
-            }
-            fn on_loss(&mut self, _: &LossBatch<'_>) -> Result<Decision, String> {
-                panic!("nothing is asked after a failure")
-            }
-            fn on_ecn(&mut self, batch: &LossBatch<'_>) -> Result<Decision, String> {
-                self.on_loss(batch)
-            }
-            fn on_spurious_loss(&mut self) -> Result<Decision, String> {
-                self.decide()
-            }
-            fn on_forecast(&mut self, _: &Forecast) -> Result<Decision, String> {
-                self.decide()
-            }
-        }
-        let mut plugged = Plugged::new(Ok(Box::new(Fails(0))), Bytes::new(1_000));
-        assert_eq!((plugged.window(), plugged.fault()), (Bytes::new(9_000), None));
-        let now = SimTime::ZERO + SimDuration::from_millis(40);
-        for _ in 0..2 {
-            for _ in 0..2 {
-                plugged.on_ack(&super::super::tests::acked(now, SimDuration::from_millis(40)));
-            }
-            plugged.on_ack_end(&AckEnd::new(now, Bytes::ZERO));
-        }
-        plugged.on_loss(&Congestion::new(now, now, Bytes::new(1_000), false));
-        assert_eq!(plugged.fault().as_deref(), Some("raised"));
-        assert_eq!((plugged.window(), plugged.fault()), (Bytes::new(9_000), None));
     }
 }

@@ -3,7 +3,7 @@
 use leobench_base::spec::{Fault, Table};
 
 use super::{PathScheduler, PathSchedulerContext, PathSchedulerModel};
-use crate::plugin::{self, Plugin, PluginClass, PluginKind, Plugins};
+use crate::plugin::{self, Origin, Plugin, PluginClass, PluginKind, Plugins};
 
 leobench_base::spec! {
     /// A path scheduler class written in Python.
@@ -22,7 +22,7 @@ fn check_name(spec: &PythonSpec) -> Result<(), Fault> {
 
 impl PythonSpec {
     fn class(&self) -> PluginClass<'_> {
-        PluginClass { name: &self.python, parameters: &self.parameters }
+        PluginClass { origin: Origin::Python, name: &self.python, parameters: &self.parameters }
     }
 }
 

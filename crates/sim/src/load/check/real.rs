@@ -74,7 +74,7 @@ fn check_flow(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
             Err(error.allowed("the transport `quic` in real time, or virtual time"))
         }
         TransportSpec::Tcp(tcp) => check_tcp(tcp, &transport),
-        TransportSpec::Quic(quic) if quic.stack == Stack::Noq => {
+        TransportSpec::Quic(quic) if quic.stack != Stack::Own => {
             Err(virtual_only(&transport.key("stack"), "`own`"))
         }
         TransportSpec::Quic(_) | TransportSpec::Udp(_) => Ok(()),
@@ -111,6 +111,12 @@ fn virtual_only(at: &Place<'_>, allowed: impl Into<String>) -> SpecError {
 fn check_tcp(tcp: &TcpSpec, at: &Place<'_>) -> Result<(), SpecError> {
     if let Some((key, default)) = changed(&tcp.write(), &TcpSpec::default().write(), &TOLD) {
         return Err(not_the_kernel(&at.key(key), &default));
+    }
+    if tcp.congestion.is_plugin() {
+        let name = tcp.congestion.name();
+        let problem = format!("is `{name}`, which the kernel's TCP cannot run in real time");
+        let allowed = "a controller of the kernel, or the transport `quic`";
+        return Err(at.key("congestion").error(problem).allowed(allowed));
     }
     let given = tcp.congestion.write();
     let kind = Value::String(tcp.congestion.kind().to_owned());

@@ -6,7 +6,7 @@ use leobench_base::spec::{Fault, Table, Weight};
 use super::{PacketShares, SchedulerContext, SchedulerModel, StreamScheduler, one_weight_each};
 use crate::buffer::SendBuffer;
 use crate::endpoint::Forecast;
-use crate::plugin::{self, Plugin, PluginClass, PluginKind, PluginScheduler, Plugins};
+use crate::plugin::{self, Origin, Plugin, PluginClass, PluginKind, PluginScheduler, Plugins};
 
 leobench_base::spec! {
     /// A scheduler class written in Python.
@@ -27,7 +27,7 @@ fn check_name(spec: &PythonSpec) -> Result<(), Fault> {
 
 impl PythonSpec {
     fn class(&self) -> PluginClass<'_> {
-        PluginClass { name: &self.python, parameters: &self.parameters }
+        PluginClass { origin: Origin::Python, name: &self.python, parameters: &self.parameters }
     }
 
     fn kind(&self, streams: usize) -> PluginKind {
