@@ -15,6 +15,7 @@ from tools.reference.api import python_page
 from tools.reference.columns import ROOT, tables_page
 from tools.reference.commands import command_line_page
 from tools.reference.keys import MODELS
+from tools.reference.libraries import libraries_page
 from tools.reference.metrics import summary_page
 from tools.reference.models import models_page
 from tools.reference.passport import passport_page
@@ -32,6 +33,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "python.md": python_page,
     "python-schedulers.md": schedulers_page,
     "passport.md": passport_page,
+    "libraries.md": libraries_page,
     "summary.md": summary_page,
     "tables.md": tables_page,
 }

@@ -15,6 +15,7 @@ mod sans_io;
 mod sent_frame;
 mod space;
 mod spec;
+mod stack;
 mod stateless;
 mod streams;
 mod timers;
@@ -27,7 +28,8 @@ pub use crypto::{KeyLog, NullHandshake, NullKeys, TlsSettings};
 pub use endpoint::QuicEndpoint;
 pub use flow::QuicConfig;
 pub use sans_io::{ByteConfig, ByteConnection, ByteEvent, PeerClose};
-pub use spec::{AckPath, MultipathSpec, Protected, QuicSpec, Stack};
+pub use spec::{AckPath, MultipathSpec, Protected, QuicSpec};
+pub use stack::Stack;
 
 /// UDP payload that every path has to carry (RFC 9000 section 14): datagrams of the handshake and probes of a route are padded to
 /// it.

@@ -1,14 +1,16 @@
 //! The parameters of a QUIC connection in a scenario.
 
-use leobench_base::spec::{Fault, UpTo, Whole, Window};
+use leobench_base::spec::{Fault, Spec, UpTo, Value, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 use leobench_transport::congestion::{CongestionModel, CongestionSpec, CubicSpec};
+use leobench_transport::library::LibrarySpec;
 use leobench_transport::on_forecast::OnForecastSpec;
 use leobench_transport::path_manager::PathManagerSpec;
 use leobench_transport::path_scheduler::PathSchedulerSpec;
 use leobench_transport::scheduler::SchedulerSpec;
 
 use super::MINIMUM_DATAGRAM;
+use super::stack::Stack;
 
 /// Smallest UDP payload every QUIC path must carry (RFC 9000 section 14.1).
 const SMALLEST_PAYLOAD: Bytes = Bytes::new(MINIMUM_DATAGRAM);
@@ -31,16 +33,6 @@ pub type Timeouts = Whole<1, 1_000>;
 
 /// How many packets may wait for an acknowledgement.
 pub type AckElicitingThreshold = Whole<0, 65_535>;
-
-leobench_base::words! {
-    /// The implementation of QUIC.
-    pub enum Stack {
-        /// Leobench's own.
-        Own = "own",
-        /// The crate `noq-proto`, the reference for leobench's own.
-        Noq = "noq",
-    }
-}
 
 leobench_base::words! {
     /// The protection of packets.
@@ -192,7 +184,7 @@ fn check_careful_resume(spec: &CarefulResumeSpec) -> Result<(), Fault> {
 leobench_base::spec! {
     /// QUIC version 1 (RFC 9000), a real stack: handshake, streams, loss recovery, flow control.
     pub struct QuicSpec: Default check = check {
-        /// Implementation.
+        /// Implementation: leobench's own, the crate `noq-proto`, or yours in a shared library.
         pub stack: Stack = Stack::Own,
         /// Protection of packets. It changes only the sizes of handshake packets.
         pub protection: Protected = Protected::Null,
@@ -343,8 +335,10 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
             "no stack sends 0-RTT data, because no connection has a ticket of an earlier one";
         return Err(Fault::new("zero_rtt", problem, "`false`"));
     }
-    if spec.stack == Stack::Own {
-        return Ok(());
+    match &spec.stack {
+        Stack::Own => return Ok(()),
+        Stack::Noq => {}
+        Stack::Library(library) => return check_library(spec, library),
     }
     if spec.protection == Protected::Tls {
         let allowed = "`null`, or the stack `own`";
@@ -389,6 +383,24 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
         return Err(Fault::new("key_update", problem, "no `key_update`, or the stack `own`"));
     }
     Ok(())
+}
+
+/// Keys that leobench passes on to a stack in a library.
+const OF_LIBRARIES: [&str; 3] = ["stack", "payload", "ecn"];
+
+/// Refuses the keys of leobench's stacks beside a library.
+fn check_library(spec: &QuicSpec, library: &LibrarySpec) -> Result<(), Fault> {
+    let (Value::Table(given), Value::Table(default)) = (spec.write(), QuicSpec::default().write())
+    else {
+        return Ok(());
+    };
+    let mut others = given.iter().filter(|(key, _)| !OF_LIBRARIES.contains(key));
+    let Some((key, _)) = others.find(|(key, value)| default.get(key) != Some(*value)) else {
+        return Ok(());
+    };
+    let problem = format!("is up to the stack `{}`", library.name());
+    let allowed = "no such key; a library gets `payload`, `ecn` and its own `stack.parameters`";
+    Err(Fault::new(key, problem, allowed))
 }
 
 /// Refuses a controller that lives on what the stack `noq` does not pass on.

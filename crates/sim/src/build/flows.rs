@@ -6,9 +6,11 @@ use leobench_base::{End, FlowId, NodeId, Protocol, SimTime};
 #[cfg(feature = "noq")]
 use leobench_quic::Stack;
 use leobench_quic::{Protected, QuicConfig, QuicEndpoint, QuicSpec};
+use leobench_transport::buffer::Attributes;
+use leobench_transport::plugin::{Plugin, PluginKind, StackSetup};
 use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpSpec};
 use leobench_transport::udp::{UdpReceiver, UdpSender};
-use leobench_transport::{Endpoint, Role};
+use leobench_transport::{Endpoint, EndpointError, Role};
 
 use super::addresses::Peers;
 use super::error::unsound;
@@ -151,6 +153,31 @@ impl FromScenario<'_> {
             if sends { (ends.sender, ends.receiver) } else { (ends.receiver, ends.sender) };
         let streams = flow.attributes();
         let asks = flow.asks();
+        let failed = |error| BuildError::Endpoint { flow: name.to_owned(), error };
+        let sends_on: &[Attributes] = if sends || asks { &streams } else { &[] };
+        let receives = if sends && !asks { 0 } else { streams.len() };
+        let start = SimTime::ZERO + flow.start;
+        let rng = self.rng.child("flows").child(name).child(end);
+        if let Some(library) = spec.stack.library() {
+            let setup = StackSetup {
+                role,
+                sends: sends_on.to_vec(),
+                receives,
+                local,
+                remote,
+                start,
+                payload: spec.payload,
+                ecn: spec.ecn,
+                moves: false,
+            };
+            let kind = PluginKind::QuicStack(setup);
+            let problem = match self.plugins.build(&kind, library.class(), &rng) {
+                Ok(Plugin::QuicStack(endpoint)) => return Ok(endpoint),
+                Ok(_) => "was built as another kind of plug-in".to_owned(),
+                Err(problem) => format!("`{}` {problem}", library.name()),
+            };
+            return Err(failed(EndpointError::Stack { at: start, problem }));
+        }
         let qlog = (self.qlogs)(name, end).map_err(|error| {
             let flow = name.to_owned();
             BuildError::Qlog { flow, end, error }
@@ -158,16 +185,15 @@ impl FromScenario<'_> {
         let mut config = QuicConfig {
             spec,
             role,
-            sends: if sends || asks { &streams } else { &[] },
-            receives: if sends && !asks { 0 } else { streams.len() },
+            sends: sends_on,
+            receives,
             local,
             remote,
-            start: SimTime::ZERO + flow.start,
-            rng: &self.rng.child("flows").child(name).child(end),
+            start,
+            rng: &rng,
             plugins: self.plugins,
             qlog,
         };
-        let failed = |error| BuildError::Endpoint { flow: name.to_owned(), error };
         #[cfg(feature = "noq")]
         if spec.stack == Stack::Noq {
             let endpoint = leobench_quic_noq::NoqEndpoint::new(config);

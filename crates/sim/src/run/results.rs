@@ -47,7 +47,8 @@ impl<'a> Results<'a> {
             arrivals: states[number].arrivals.as_ref(),
             dropped: &observed.dropped[number],
             marked: observed.marked[number],
-            losses: (self.engine == Engine::Virtual).then(|| observed.losses[number].totals),
+            losses: (self.engine == Engine::Virtual && !is_foreign(&flow.transport))
+                .then(|| observed.losses[number].totals),
             handovers: observed.handovers.as_ref().map(|flows| HandoversInput {
                 flow: &flows[number],
                 repeats: &observed.losses[number].repeats,
@@ -118,10 +119,16 @@ fn congestion(flow: &FlowSpec) -> Option<&str> {
 /// The congestion controller of a transport, if it has one.
 pub(super) fn controller(transport: &TransportSpec) -> Option<&str> {
     match transport {
+        quic if is_foreign(quic) => None,
         TransportSpec::Quic(quic) => Some(quic.congestion.name()),
         TransportSpec::Tcp(tcp) => Some(tcp.congestion.name()),
         TransportSpec::Udp(_) => None,
     }
+}
+
+/// Whether a library is its stack, whose conclusions about packets are not known.
+fn is_foreign(transport: &TransportSpec) -> bool {
+    matches!(transport, TransportSpec::Quic(quic) if quic.stack.library().is_some())
 }
 
 /// The mean rate a flow's sources offer together, if each has one.

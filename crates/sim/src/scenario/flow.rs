@@ -4,7 +4,7 @@ use leobench_base::packet::{IPV4_HEADER, IPV4_UDP_HEADER};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json};
 use leobench_base::{Bytes, End, SimDuration, SimRng, SimTime};
 use leobench_media::VideoSpec;
-use leobench_quic::QuicSpec;
+use leobench_quic::{QuicSpec, Stack};
 use leobench_transport::buffer::Attributes;
 use leobench_transport::source::BulkSpec;
 use leobench_transport::tcp::{ReconnectSpec, TcpSpec};
@@ -414,6 +414,13 @@ impl TransportModel for QuicSpec {
 
     fn least_payload(&self) -> Bytes {
         Self::SMALLEST_PAYLOAD
+    }
+
+    fn blocks_until(&self) -> BlocksUntil {
+        match self.stack {
+            Stack::Own | Stack::Noq => BlocksUntil::Unsent(self.payload),
+            Stack::Library(_) => BlocksUntil::Taken,
+        }
     }
 
     fn connects(&self) -> bool {

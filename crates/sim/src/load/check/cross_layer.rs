@@ -31,8 +31,9 @@ pub(super) fn check(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Res
             );
             return Err(error.allowed("no `cross_layer`, or the transport `quic` or `tcp`"));
         }
-        TransportSpec::Quic(quic) if quic.stack == Stack::Noq => {
-            let error = at.error("is not passed on by the stack `noq` here");
+        TransportSpec::Quic(quic) if quic.stack != Stack::Own => {
+            let stack = quic.stack.name();
+            let error = at.error(format!("is not passed on by the stack `{stack}` here"));
             return Err(error.allowed("no `cross_layer`, or the stack `own`"));
         }
         TransportSpec::Quic(_) | TransportSpec::Tcp(_) => {}

@@ -7,7 +7,7 @@ use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
 
-use super::{Names, Place, cross_layer, multipath, page, preferred, video};
+use super::{Names, Place, cross_layer, library, multipath, page, preferred, video};
 use crate::scenario::{
     ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec,
     Until,
@@ -30,6 +30,7 @@ pub(super) fn check(
         times(flow, spec.production(), &at)?;
         reconnect(spec, flow, &at.key("reconnect"))?;
         stack(flow, &at)?;
+        library::check(spec, flow, plugins, &at)?;
         forecast(spec, flow, &at)?;
         match (&flow.objects, &flow.video) {
             (Some(objects), _) => page::check(flow, objects, &at)?,

@@ -4,6 +4,7 @@ mod constellation;
 mod cross_layer;
 mod flows;
 mod handovers;
+mod library;
 mod limits;
 mod links;
 mod multipath;

@@ -1,0 +1,1 @@
+"""QUIC stacks in shared libraries."""
