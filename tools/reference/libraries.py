@@ -29,7 +29,8 @@ $ cargo build --release --manifest-path examples/quinn_stack/Cargo.toml
 ```
 
 The first is NewReno, and sends the packets of the built-in `newreno`. The second is quinn-proto with the
-handshake of leobench, which has the sizes of TLS and no ciphers. Both run in virtual time only.
+handshake of leobench, which has the sizes of TLS and no ciphers. In real time, QUIC takes a controller;
+stacks run in virtual time only.
 
 A stack chooses its own controller, scheduler, pacing and windows: of the keys of `quic`, only `payload` and
 `ecn` go with it. It gets no forecasts, and has no qlog. It is `null` as the flow's `congestion` and
