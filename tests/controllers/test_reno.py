@@ -81,8 +81,8 @@ def test_a_plug_in_sends_the_packets_of_the_built_in(
         congested = {**changes, "flows.main.transport.congestion": congestion}
         return leobench.run(file, seed=3, overrides=congested)
 
-    names = {"python": lambda: "reno:Reno", "library": lambda: str(request.getfixturevalue("library"))}
-    outside, built_in = run({plug_in: names[plug_in]()}), run("newreno")
+    name = "reno:Reno" if plug_in == "python" else str(request.getfixturevalue("library"))
+    outside, built_in = run({plug_in: name}), run("newreno")
     assert outside.tables.packets.height > 500
     assert outside.tables.packets.equals(built_in.tables.packets)
     windows = [each.tables.transport.drop("phase") for each in (outside, built_in)]

@@ -8,7 +8,7 @@ from tests.support.paths import ROOT
 
 
 def over_tcp() -> list[str]:
-    """The controllers that TCP takes by themselves: no plug-ins, none that couple paths or need reports."""
+    """The built-in controllers that TCP takes by themselves: none that couple paths or need reports."""
     return [
         name for name in leobench.kinds("congestion") if name not in {"python", "library"} and _is_taken(name)
     ]

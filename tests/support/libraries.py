@@ -20,9 +20,9 @@ def of_crate(name: str, file: str, target: Path) -> Path:
     if cargo is None:
         pytest.skip("cargo is not installed")
     manifest = ROOT / "examples" / name / "Cargo.toml"
-    command = [cargo, "build", "--release", "--locked", "--quiet", "--manifest-path", manifest]
+    command = [cargo, "build", "--release", "--locked", "--quiet", "--manifest-path", str(manifest)]
     done = subprocess.run(
-        [*command, "--target-dir", target], capture_output=True, text=True, check=False, timeout=500
+        [*command, "--target-dir", str(target)], capture_output=True, text=True, check=False, timeout=500
     )
     assert done.returncode == 0, done.stderr
     return target / "release" / file
@@ -35,7 +35,18 @@ def of_c(source: Path, library: Path, **defined: str) -> Path:
         pytest.skip("no C compiler is installed")
     macros = [f"-D{name}={text}" for name, text in defined.items()]
     strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
-    command = [compiler, *strict, *macros, "-shared", "-fPIC", "-I", HEADERS, "-o", library, source]
+    command = [
+        compiler,
+        *strict,
+        *macros,
+        "-shared",
+        "-fPIC",
+        "-I",
+        str(HEADERS),
+        "-o",
+        str(library),
+        str(source),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return library
