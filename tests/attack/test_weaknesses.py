@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from leobench.attack import attack, evaluate, shrink, write
 from leobench.attack.goals import GOALS, Seen
 from leobench.attack.space import Event, Path
-from leobench.candidate import Candidate
+from leobench.candidate import Candidate, Transport
 
 if TYPE_CHECKING:
     import pathlib
@@ -20,9 +21,17 @@ HYSTART = '{ kind = "cubic", slow_start = "hystart" }'
 FADE = Path(20, 40, 50, (Event("fade", 0.4, (("length", 3_000.0), ("rate", 0.25))),))
 FRAMES = Path(30, 38.6, 500, (Event("frames", 0.0, (("period", 20.0), ("wait", 10.0))),))
 
+# An outage when BBR's shortest round trip is ten seconds old, and the loss of the probe that follows.
+UNLUCKY = Path(
+    10,
+    17.6,
+    30,
+    (Event("outage", 10.005, (("length", 1_270.0),)), Event("loss", 13.5, (("length", 50.0),))),
+)
 
-def seen(controller: str, path: Path) -> Seen:
-    candidate = Candidate.parse(controller, "tcp")
+
+def seen(controller: str, path: Path, transport: Transport = "tcp") -> Seen:
+    candidate = Candidate.parse(controller, transport)
     return evaluate.look(write.scenario(path, candidate, GOALS["starve"], 1), candidate)
 
 
@@ -35,6 +44,19 @@ def test_bbr_takes_a_fade_for_a_policer() -> None:
     # Without losses to tell it from, BBR would probe the path within eight round trips.
     later = run.times > 17
     assert float(run.delivered[later].sum()) > 0.8 * float(run.offered[later].sum())
+
+
+def test_one_loss_in_probe_rtt_stalls_bbr() -> None:
+    """As in CC-Fuzz (HotNets 2022), a loss at the wrong moment costs seconds.
+
+    After the outage, PROBE_RTT allows four packets while those that it took count as in flight, so that only
+    a probe timeout can send. One round trip over the outage makes it 2.2 s; the next is twice as long.
+    """
+    stall = GOALS["stall"].measure
+    assert stall(seen("bbr", UNLUCKY, "quic")) == pytest.approx(2.2 + 2 * 2.2, abs=0.5)
+    assert stall(seen("cubic", UNLUCKY, "quic")) < 0.5
+    without = replace(UNLUCKY, events=UNLUCKY.events[:1])
+    assert stall(seen("bbr", without, "quic")) == pytest.approx(2.2, abs=0.1)
 
 
 def test_hystart_leaves_slow_start_early_over_frames() -> None:
