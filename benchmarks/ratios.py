@@ -35,6 +35,7 @@ _PARTS = {
     "path schedulers": "Two paths by scheduler",
     "transports": "One bulk transfer",
     "scale": "TCP flows that share",
+    "sky": "QUIC flows of 10 Mbit/s",
 }
 _STACK = re.compile(r"stack (\w+)")
 # A row's name, which ends at two spaces or at the first number of its own.

@@ -124,7 +124,7 @@ fn main() {
         (None, _) => all(),
         (Some(other), _) => {
             println!(
-                "unknown argument {other}: engine, floor, channels, schedulers, stream, streams, many, orbit, paths, transports, tcp, scale, relay or instructions, or none"
+                "unknown argument {other}: engine, floor, channels, schedulers, stream, streams, many, orbit, sky, paths, transports, tcp, scale, relay or instructions, or none"
             );
         }
     }
@@ -191,6 +191,8 @@ fn all() {
     transports::compare(None);
     println!();
     scale::compare();
+    println!();
+    sky::compare();
 }
 
 fn faster(one: Measured, other: Measured) -> Measured {
