@@ -36,6 +36,7 @@ impl PluginHost for InOrder {
             PluginKind::CongestionController { .. } => {
                 return Err("this host has no congestion controller".to_owned());
             }
+            PluginKind::QuicStack(_) => return Err("this host has no QUIC stack".to_owned()),
         })
     }
 }
