@@ -33,8 +33,8 @@ impl PluginHost for InOrder {
         Ok(match kind {
             PluginKind::StreamScheduler { .. } => Plugin::StreamScheduler(Box::new(Self)),
             PluginKind::PathScheduler { .. } => Plugin::PathScheduler(Box::new(Self)),
-            PluginKind::CongestionController { .. } => {
-                return Err("this host has no congestion controller".to_owned());
+            PluginKind::CongestionController { .. } | PluginKind::QuicStack(_) => {
+                return Err("this host has schedulers only".to_owned());
             }
             PluginKind::QuicStack(_) => return Err("this host has no QUIC stack".to_owned()),
         })
