@@ -1,4 +1,4 @@
-//! Learn2Adapt: a distribution over bitrates that is learned download by download.
+//! `Learn2Adapt`: a distribution over bitrates that is learned download by download.
 
 use leobench_base::spec::Fault;
 
@@ -122,15 +122,15 @@ mod tests {
 
     #[test]
     fn the_projection_is_the_nearest_distribution() {
-        let mut far = [2.0, 0.0];
-        project(&mut far);
-        assert_eq!(far, [1.0, 0.0]);
-        let mut equal = [0.9, 0.9, 0.0];
-        project(&mut equal);
-        assert!((equal[0] - 0.5).abs() < 1e-12 && (equal[1] - 0.5).abs() < 1e-12);
-        assert_eq!(equal[2], 0.0);
-        let mut within = [0.2, 0.3, 0.5];
-        project(&mut within);
-        assert!(within.iter().zip([0.2, 0.3, 0.5]).all(|(one, other)| (one - other).abs() < 1e-12));
+        for (weights, nearest) in [
+            ([2.0, 0.0, 0.0], [1.0, 0.0, 0.0]),
+            ([0.9, 0.9, 0.0], [0.5, 0.5, 0.0]),
+            ([0.2, 0.3, 0.5], [0.2, 0.3, 0.5]),
+        ] {
+            let mut moved = weights;
+            project(&mut moved);
+            let mut both = moved.iter().zip(nearest);
+            assert!(both.all(|(one, other): (&f64, f64)| (one - other).abs() < 1e-12), "{moved:?}");
+        }
     }
 }

@@ -68,8 +68,8 @@ fn the_buffer_moves_the_bitrate_once_the_line_has_passed_the_next() {
 #[test]
 fn bola_changes_at_the_crossings_of_its_scores() {
     let mut known = build("bola");
-    let weight = 5.0 / (4f64.ln() + 5.0);
-    let crossing = |lower: f64| 4.0 * weight * (5.0 + lower.ln() - 2f64.ln());
+    let weight = 5.0 / (libm::log(4.0) + 5.0);
+    let crossing = |lower: f64| 4.0 * weight * (5.0 + libm::log(lower) - libm::log(2.0));
     for (lower, rung) in [(1.0, 0), (2.0, 1)] {
         let buffer = crossing(lower);
         assert_eq!(known.choose(&view(buffer - 0.01, None)), rung);

@@ -36,7 +36,6 @@ impl PluginHost for InOrder {
             PluginKind::CongestionController { .. } | PluginKind::QuicStack(_) => {
                 return Err("this host has schedulers only".to_owned());
             }
-            PluginKind::QuicStack(_) => return Err("this host has no QUIC stack".to_owned()),
         })
     }
 }
