@@ -52,3 +52,14 @@ def test_metrics_of_several_paths_are_those_of_a_run() -> None:
         name.split(".", 2)[2] for name in foreseen if re.match(r"flows\.main\.paths\.[01]\.", name)
     }
     assert {"flows.main.reinjected_bytes", "flows.main.reordering_delay_ms.p95"} <= foreseen
+
+
+def test_counts_that_a_stack_does_not_report_are_not_measured() -> None:
+    flow = {"name": "main", "goodput_bps": 1e6, "timeouts": 0, "undos": 3, "unreported": ["timeouts"]}
+    found = metrics.flatten({"flows": [flow], "links": [{"name": "a", "dropped": 2}]})
+    assert found == {
+        "flows.main.goodput_bps": 1e6,
+        "flows.main.timeouts": None,
+        "flows.main.undos": 3,
+        "links.a.dropped": 2,
+    }

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 def flatten(summary: Mapping[str, Any]) -> dict[str, Number]:
     """Every number of a summary by its path; `None` if it was not measured.
 
-    Flows, streams and links are named, the paths of a flow numbered.
+    Flows, streams and links are named, the paths of a flow numbered. Counts that a stack does not report are
+    zero in the summary, and not measured.
     """
     return {
         path: value for path, value in _leaves(summary, "") if value is None or isinstance(value, int | float)
@@ -35,8 +36,11 @@ def flatten(summary: Mapping[str, Any]) -> dict[str, Number]:
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
+        unknown = value.get("unreported", ())
         for key, held in value.items():
-            yield from _leaves(held, f"{path}.{key}" if path else key)
+            if key != "unreported":
+                known = None if key in unknown else held
+                yield from _leaves(known, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
         for held in value:
             yield from _leaves(held, f"{path}.{held['name'] if 'name' in held else held['path']}")
