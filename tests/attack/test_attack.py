@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import leobench
 from leobench import cli
 from leobench.attack import attack, measured, search
 from leobench.candidate import Candidate
@@ -161,7 +162,7 @@ def test_a_class_in_python_is_attacked_and_copied(tmp_path: Path, monkeypatch: p
     assert list((tmp_path / "out" / "run" / "qlog").glob("victim-sender.sqlog"))
     # Another class of the same name is another attack.
     (tmp_path / "still.py").write_text(STILL + "# changed\n")
-    with pytest.raises(InputError, match="whose files"):
+    with pytest.raises(InputError, match="whose files of the controller had other contents"):
         attack(Candidate.parse("still:Still"), "starve", tmp_path / "out", evaluations=4, workers=1)
 
 
@@ -171,3 +172,11 @@ def test_a_run_that_fails_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(RunError, match=r"failed\.toml: .*division by zero"):
         attack(Candidate.parse("broken:Broken"), "starve", tmp_path / "out", evaluations=4, workers=1)
     assert "broken:Broken" in (tmp_path / "out" / "failed.toml").read_text()
+    # The scenario fails again by itself, beside a copy of the class.
+    with pytest.raises(RunError, match="division by zero"):
+        leobench.run(tmp_path / "out" / "failed.toml")
+    # It is the scenario of the controller that failed, also from a process of its own.
+    cubic, broken = Candidate.parse("cubic"), Candidate.parse("broken:Broken")
+    with pytest.raises(RunError, match="division by zero"):
+        attack(cubic, "starve", tmp_path / "pair", against=broken, evaluations=4, workers=2)
+    assert "broken:Broken" in (tmp_path / "pair" / "failed.toml").read_text()

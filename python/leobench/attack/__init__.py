@@ -163,11 +163,14 @@ class Runs:
             for texts in runs
         ]
         found = []
-        for texts, harm in zip(runs, pending, strict=True):
+        for harm in pending:
             try:
                 found.append(harm())
-            except RunError as error:
-                raise RunError(f"{self._store.keep_failed(texts[0])}: {error}") from None
+            except evaluate.FailedRunError as error:
+                file = self._store.keep_failed(error.scenario)
+                for each in self.candidates:
+                    each.copy_modules(file.parent)
+                raise RunError(f"{file}: {error}") from None
         return found
 
 

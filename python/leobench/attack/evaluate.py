@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leobench.attack import goals
+from leobench.errors import RunError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,21 @@ if TYPE_CHECKING:
 
 # Significant digits of a harm that is written down.
 _DIGITS = 9
+
+
+class FailedRunError(RunError):
+    """A run of an attack failed.
+
+    Attributes:
+        scenario: The text of its scenario.
+    """
+
+    def __init__(self, message: str, scenario: str) -> None:
+        super().__init__(message, scenario)
+        self.scenario = scenario
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def key(texts: Sequence[str]) -> str:
@@ -42,8 +58,15 @@ def run(text: str, candidate: Candidate) -> Finished:
 
 
 def look(text: str, candidate: Candidate) -> Seen:
-    """Runs a scenario and returns what goals see of it."""
-    return goals.seen(run(text, candidate))
+    """Runs a scenario and returns what goals see of it.
+
+    Raises:
+        FailedRunError: If the run fails.
+    """
+    try:
+        return goals.seen(run(text, candidate))
+    except RunError as error:
+        raise FailedRunError(str(error), text) from error
 
 
 def harm(texts: Sequence[str], goal: str, candidates: Sequence[Candidate]) -> float:

@@ -60,6 +60,11 @@ class Store:
                 f"{folder}: exists already and is no folder of `leobench attack`; choose another with --out"
             ) from None
         for key in (*settings, *keys):
+            if key == "files" and there.get(key) != settings.get(key):
+                raise InputError(
+                    f"{folder}: holds another attack, whose files of the controller had other contents; "
+                    "choose another folder with --out"
+                )
             if there.get(key) != settings.get(key):
                 raise InputError(
                     f"{folder}: holds another attack, whose {key} is {cut(json.dumps(there.get(key)))}, not "
