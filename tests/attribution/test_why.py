@@ -286,6 +286,13 @@ def test_a_trace_cannot_be_repaired(pair: Path) -> None:
             },
             "`priority` tells its streams apart",
         ),
+        (
+            {
+                "flows.upload.source": None,
+                "flows.upload.video": {"ladder": ["1 Mbps", "2 Mbps"], "length": "8 s"},
+            },
+            "the player of a video",
+        ),
     ],
 )
 def test_data_that_is_bound_to_its_streams_is_not_spread(

@@ -166,6 +166,8 @@ def _bound_to_streams(flow: Scenario) -> str | None:
     each = streams(flow)
     if "objects" in flow:
         return "every object of a page has a stream of its own already"
+    if flow.get("video") is not None:
+        return "the player of a video asks for its segments one after the other"
     if flow["application"] == "blocking":
         return "a blocking application writes its streams in turn"
     if each and any(stream["source"]["kind"] != "bulk" for stream in each):
