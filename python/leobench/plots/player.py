@@ -55,7 +55,7 @@ def draw(
     _buffer(stacked[1], shown, segments)
     for axes in stacked:
         for begin, end in _stalls(segments):
-            axes.axvspan(begin, end, color=style.VERMILION, alpha=0.25, lw=0)
+            axes.axvspan(begin, end, color=style.VERMILION, alpha=0.25, lw=1)  # The edge shows short ones.
     handovers.mark(stacked, chosen, sampling.note([chosen]))
     style.time_axis(stacked, chosen.start_s, chosen.end_s)
     return figure
@@ -117,7 +117,7 @@ def _buffer(axes: Axes, flow: Summary, segments: pl.DataFrame) -> None:
     held.append(0.0)
     axes.plot(times, held, color=style.BLUE)
     video = flow["video"]
-    stalls = f"{video['stalls']} stalls, {video['stalled_s']:.1f} s in all (red)"
+    stalls = f"{video['stalls']} stalls, {video['stalled_s']:.1f} s in all (shaded)"
     waited = stalls if video["stalls"] else "no stall"
     start = "no picture" if video["startup_s"] is None else f"first picture after {video['startup_s']:.1f} s"
     style.dress(axes, f"Buffer: {start}; {waited}", "seconds")
