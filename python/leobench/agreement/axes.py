@@ -64,7 +64,8 @@ def known_stacks() -> list[str]:
     """The names of the QUIC stacks, as the schema of scenarios has them."""
     from leobench import api
 
-    listed = (words for table in _tables(api.schema()) for words in table.get("stack", {}).get("enum", ()))
+    keys = (table["stack"] for table in _tables(api.schema()) if "stack" in table)
+    listed = (words for key in keys for way in key.get("oneOf", ()) for words in way.get("enum", ()))
     return list(dict.fromkeys(listed))
 
 

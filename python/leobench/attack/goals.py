@@ -213,7 +213,7 @@ def seen(ended: Finished) -> Seen:
 def _read(ended: Finished, name: str) -> pl.DataFrame:
     import polars as pl
 
-    return pl.read_parquet(io.BytesIO(ended.tables[name]))
+    return pl.read_parquet(io.BytesIO(ended.tables[name]), glob=False)
 
 
 def _of_flow(table: pl.DataFrame, flow: str) -> pl.DataFrame:

@@ -13,7 +13,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leobench.candidate import TRANSPORTS
 from leobench.cli import columns, options, terminal
 from leobench.cli.progress import ReplayProgress
 
@@ -62,7 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="kinds of events that the path may have (default: all that suit the goal)",
     )
     parser.add_argument(
-        "--transport", choices=TRANSPORTS, default="quic", help="transport of the flow (default: quic)"
+        "--transport",
+        choices=("quic", "tcp"),
+        default="quic",
+        help="transport of the flow (default: quic)",
     )
     parser.add_argument(
         "--seed", metavar="N", type=options.whole, default=1, help="seed of search and runs (default: 1)"
