@@ -158,6 +158,7 @@ pub fn preset(name: &str) -> Result<Vec<PresetState>, Fault> {
 #[cfg(test)]
 mod tests {
     use leobench_base::{DurationDistribution, RateDistribution};
+    use leobench_quic::Stack;
 
     use super::*;
     use crate::scenario::Scenario;
@@ -206,7 +207,12 @@ mod tests {
     #[test]
     fn every_choice_of_a_scenario_is_listed() {
         let mut listed: Vec<Schema> = kinds().map(|kind| schema(kind).unwrap().1).collect();
-        listed.extend([DurationDistribution::schema(), RateDistribution::schema()]);
+        // Distributions are told by their keys, and a stack is a word or a library.
+        listed.extend([
+            DurationDistribution::schema(),
+            RateDistribution::schema(),
+            Stack::schema(),
+        ]);
         let mut unlisted = Vec::new();
         collect_choices(&Scenario::schema(), "", &mut |key, choice| {
             if !listed.iter().any(|schema| schema["oneOf"] == choice["oneOf"]) {

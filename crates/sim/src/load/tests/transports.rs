@@ -352,7 +352,7 @@ fn quic_of_our_own() {
         (
             quic,
             "transport = { kind = \"quic\", stack = \"quiche\" }",
-            "flows.main.transport.stack = \"quiche\": unknown word; allowed: `own`, `noq`",
+            "flows.main.transport.stack = \"quiche\": unknown word; allowed: `own`, `noq`, or a table with `library`",
         ),
         (
             quic,
