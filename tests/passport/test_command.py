@@ -135,11 +135,20 @@ def test_passports_are_compared_side_by_side(tmp_path: Path, capsys: pytest.Capt
         tables.columns([whole, quick])
 
 
-def test_a_threshold_that_is_no_number_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("deep-queue=x", "is not CHECK=VALUE; allowed: such as deep-queue=2"),
+        ("deep-queue=-5", "is negative; allowed: 0 or more"),
+    ],
+)
+def test_a_threshold_that_is_none_is_refused(
+    given: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
-        cli.main(["passport", "cubic", "--threshold", "deep-queue=x"])
+        cli.main(["passport", "cubic", "--threshold", given])
     assert ended.value.code == 2
-    assert "deep-queue=x: is not CHECK=VALUE; allowed: such as deep-queue=2" in capsys.readouterr().err
+    assert f"{given}: {problem}" in capsys.readouterr().err
 
 
 def test_a_class_whose_runs_fail_fails(tmp_path: Path) -> None:
