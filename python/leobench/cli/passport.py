@@ -119,9 +119,7 @@ def _threshold(given: str) -> tuple[str, float]:
     if not (name and equals and math.isfinite(number)):
         raise argparse.ArgumentTypeError(f"{given}: is not CHECK=VALUE; allowed: such as deep-queue=2")
     if number < 0:
-        raise argparse.ArgumentTypeError(
-            f"{given}: is negative; allowed: 0 or more, as no check measures less"
-        )
+        raise argparse.ArgumentTypeError(f"{given}: is negative; allowed: 0 or more")
     return name, number
 
 
