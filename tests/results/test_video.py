@@ -119,3 +119,11 @@ def test_the_shipped_film_plays() -> None:
     video = result.summary["flows"][0]["video"]
     assert video["startup_s"] < 3
     assert video["segments"] == 10
+
+
+def test_a_stall_that_lasts_to_the_end_is_shown(file: Path) -> None:
+    cut = leobench.run(file, overrides={"duration": "10 s", "until": "time"})
+    video = cut.summary["flows"][0]["video"]
+    figure = plots.kind("player")(cut)
+    spans = [patch.get_extents().width for patch in figure.axes[1].patches]
+    assert len(spans) == video["stalls"]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Inches of both panels.
 _HEIGHT = 2.2
+# Rounding of sums of seconds.
+_NOTHING_S = 1e-6
 
 
 def draw(
@@ -54,7 +56,7 @@ def draw(
     _bitrates(stacked[0], chosen, segments, link)
     _buffer(stacked[1], shown, segments)
     for axes in stacked:
-        for begin, end in _stalls(segments):
+        for begin, end in _stalls(segments, shown["video"]["stalled_s"], result.summary["virtual_s"]):
             axes.axvspan(begin, end, color=style.VERMILION, alpha=0.25, lw=1)  # The edge shows short ones.
     handovers.mark(stacked, chosen, sampling.note([chosen]))
     style.time_axis(stacked, chosen.start_s, chosen.end_s)
@@ -76,10 +78,12 @@ def _segments(result: Result, flow: Summary) -> pl.DataFrame:
     return rows.sort("segment").with_columns(**seconds)
 
 
-def _stalls(segments: pl.DataFrame) -> list[tuple[float, float]]:
-    """Times without pictures that ended, each up to the arrival of a segment."""
+def _stalls(segments: pl.DataFrame, stalled_s: float, end_s: float) -> list[tuple[float, float]]:
+    """Times without pictures, each up to the arrival of a segment or the end of the run."""
     stalled = segments.filter(pl.col("stalled") > 0)
-    return [(end - length, end) for end, length in stalled.select("arrived", "stalled").iter_rows()]
+    found = [(end - length, end) for end, length in stalled.select("arrived", "stalled").iter_rows()]
+    lasting = stalled_s - sum(end - begin for begin, end in found)
+    return [*found, (end_s - lasting, end_s)] if lasting > _NOTHING_S else found
 
 
 def _bitrates(axes: Axes, view: View, segments: pl.DataFrame, link: str | None) -> None:
