@@ -40,9 +40,10 @@ SHIPPED = {
     "web": "2 s",
 }
 # Keys that take a connection that is lost, a queue of a satellite that marks, a long run over several paths,
-# routes of links of their own, or a live video.
+# routes of links of their own, a live video, or a stack of one's own.
 RARE = {
     "FlowSummary.lost",
+    "FlowSummary.unreported",
     "HopSummary.marked_packets",
     "SatelliteSummary.marked_packets",
     "HandoverSummary.path",
