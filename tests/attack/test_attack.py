@@ -85,7 +85,7 @@ def test_the_low_rate_attack_on_tcp_is_found_again(tmp_path: Path) -> None:
         "seattle-2023",
         "trace",
     }
-    # What was shrunk is what the scenario shows when it is run again.
+    # The scenario shows the shrunk harm when it is run again.
     assert list((folder / "run" / "pcap").glob("victim-*.pcapng"))
 
 

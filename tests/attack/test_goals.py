@@ -90,7 +90,7 @@ def test_a_run_is_seen_as_its_path_is() -> None:
     # 19 of 20 s at 8 Mbit/s.
     assert seen.offered.sum() == pytest.approx(19e6, rel=1e-3)
     assert set(seen.base_rtt[~np.isnan(seen.base_rtt)]) == {0.04}
-    # What waited when the outage began still went out.
+    # Packets that waited when the outage began still went out.
     assert seen.delivered.sum() <= 1.01 * seen.possible
     assert harm("starve", seen) < 0.2
 

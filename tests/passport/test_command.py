@@ -86,7 +86,7 @@ def test_the_command_writes_all_files_and_its_code_tells_whether_a_check_fails(
     assert cli.main(arguments) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("cubic over QUIC, suite 1, 2 runs of each case: 0 fail, 1 warn,")
-    # What warns comes first, under the head of three lines.
+    # Warnings come first, under the head of three lines.
     assert shown.split("\n")[5].split()[:2] == ["warn", "call-late"]
     assert {file.name for file in out.iterdir()} == {*document.NAMES, "scenario", "runs", "against"}
     described = json.loads((out / document.JSON).read_text(encoding="utf-8"))

@@ -77,7 +77,7 @@ MUTANTS = {
         "mutants:Stuck": ["policer-goodput"],
     },
 }
-# What NewReno itself fails of these: RFC 9438 was written for such paths.
+# Checks of these that NewReno itself fails: RFC 9438 was written for such paths.
 OF_RENO = {"long-goodput"}
 
 

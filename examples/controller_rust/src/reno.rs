@@ -7,7 +7,7 @@ use crate::leobench::{Ack, Acked, Decision, Loss, NONE};
 /// The largest initial window in bytes, unless two packets are larger (RFC 9002, section 7.2).
 const INITIAL_WINDOW: u64 = 14_720;
 
-/// What a loss changes, and a spurious one changes back.
+/// State that a loss changes, and a spurious one changes back.
 #[derive(Clone, Copy)]
 struct State {
     window: u64,

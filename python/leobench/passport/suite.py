@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Better = Literal["higher", "lower"]
 
 NETWORK = "network.toml"
-# Where a case names the controller under examination, and the controllers that it meets.
+# Places in a case of the controller under examination, and of those that it meets.
 _CANDIDATE, _RIVALS = "candidate", ("cubic", "bbr3")
 _FOLDERS = "suite_"
 # Round trip of cases that do not say otherwise.
