@@ -2,6 +2,7 @@
 
 mod handshake;
 mod matching;
+mod reports;
 mod rest;
 mod segments;
 
@@ -24,7 +25,7 @@ use crate::buffer::{Attributes, SendBuffer};
 use crate::congestion::CongestionControl;
 use crate::congestion::{CongestionContext, ForecastWindow};
 use crate::endpoint::{
-    Endpoint, EndpointError, Event, Input, Loss, Outbox, PathId, PathSample, Report, Totals,
+    Endpoint, EndpointError, Event, Input, Loss, Outbox, PathId, PathSample, Totals,
 };
 use crate::interfaces::Interfaces;
 use crate::plugin::Plugins;
@@ -314,39 +315,6 @@ impl TcpEndpoint {
         [sender, self.receiver.deadline()].into_iter().flatten().min()
     }
 
-    fn report(&mut self, outbox: &mut Outbox) {
-        if self.outgoing.buffer().is_some() {
-            let room = self.outgoing.limit();
-            if room > self.reported_room {
-                self.reported_room = room;
-                outbox.reports.push(Report::Room { stream: 0, offset: room });
-            }
-            let offset = self.outgoing.plaintext_sent(self.sender.nxt());
-            if offset > self.reported_sent {
-                self.reported_sent = offset;
-                outbox.reports.push(Report::Sent { stream: 0, offset });
-            }
-        }
-        self.report_delivered(outbox);
-        let control = &mut self.sender.control;
-        for events in [&mut self.events, &mut control.events] {
-            if !events.is_empty() {
-                outbox.events.append(events);
-            }
-        }
-        if !control.verdicts.is_empty() {
-            outbox.verdicts.append(&mut control.verdicts);
-        }
-    }
-
-    fn report_delivered(&mut self, outbox: &mut Outbox) {
-        let offset = self.delivered();
-        if offset > self.reported_delivered {
-            self.reported_delivered = offset;
-            outbox.reports.push(Report::Delivered { stream: 0, offset });
-        }
-    }
-
     /// Lets the end write its packets into the outbox, after those that inputs have brought about. Returns the end's own list,
     /// to be put back: that of the outbox is at hand for all ends, its own in memory that nobody else uses.
     fn lend(&mut self, now: SimTime, outbox: &mut Outbox) -> Vec<Packet> {
@@ -358,15 +326,6 @@ impl TcpEndpoint {
             self.packets.append(&mut early);
         }
         early
-    }
-
-    /// Application data handed to the application of this end, if it receives.
-    fn delivered(&self) -> u64 {
-        match self.receives {
-            false => 0,
-            true if self.tls => self.receiver.plaintext(),
-            true => self.exchange.delivered(&self.receiver),
-        }
     }
 
     /// The client opens the connection from an address of its host, if that has one.
