@@ -16,8 +16,12 @@ export class Client {
 
   /** Runs a request; the one before is given up. */
   run(request) {
-    this.latest += 1;
+    this.forget();
     this.worker.postMessage({ kind: "run", id: this.latest, request });
-    return this.latest;
+  }
+
+  /** Nobody waits for the run under way any more: what it has still to tell is not passed on. */
+  forget() {
+    this.latest += 1;
   }
 }

@@ -35,6 +35,7 @@ class Playground {
     try {
       state.text = written(state.text, control, state.values);
     } catch (error) {
+      this.client.forget();
       this.outcome.refused(`${control.label}: ${error.message}`);
       return;
     }

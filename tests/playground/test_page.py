@@ -34,6 +34,11 @@ MOVE = """([id, value]) => {
   input.dispatchEvent(new Event(input.tagName === "SELECT" ? "change" : "input", { bubbles: true }));
 }"""
 
+# Notes that a run came to its end, whether or not somebody still waits for it.
+HEAR_ENDS = """void playground.client.worker.addEventListener("message", ({ data }) => {
+  if (data.kind === "done") globalThis.ended = true;
+})"""
+
 
 def moved(page: Page, control: str, value: str) -> None:
     """Moves a control, and waits for the figure of what it now says."""
@@ -209,9 +214,11 @@ def test_a_slider_keeps_what_was_typed(show: Callable[..., Page]) -> None:
     text = page.input_value("#text")
     assert "# mine" in text
     assert 'delay = "25 ms"' in text
+    page.evaluate(HEAR_ENDS)
     page.fill("#text", text.replace("[links.uplink]", "[links.other]"))
     page.evaluate(MOVE, ["delay", "30"])
-    page.wait_for_selector(".outcome.stale")
+    page.wait_for_function("() => globalThis.ended")
+    assert "stale" in (page.get_attribute(".outcome", "class") or "")
     assert page.inner_text(".outcome .note") == "One-way delay: the scenario has no table [links.uplink]"
 
 
