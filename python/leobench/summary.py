@@ -296,16 +296,15 @@ class VideoSummary(Record):
         segments: Segments that arrived. [segments]
         bitrate_bps: Their mean bitrate by length. [bit/s]
         switches: How often two in a row had different bitrates. [switches]
-        latency_s: How far behind the event the viewer was while pictures moved, the mean in seconds; only of
-            a live stream. [s] Left out of the file where it does not apply.
-        most_latency_s: The largest. [s] Left out of the file where it does not apply.
+        latency_s: How far behind the event the viewer was while pictures moved, the mean in seconds; `None`
+            if it was not live. [s]
+        most_latency_s: The largest; `None` if it was not live. [s]
         quality_bps: Quality (Yin et al. 2015, equation 5): the mean bitrate, less its mean change between
             segments, less the highest bitrate for each second of start-up and stalls, by segment. [bit/s]
     """
 
     __slots__ = ()
 
-    _absent: ClassVar[Absent] = {"latency_s": NoneType, "most_latency_s": NoneType}
     startup_s: float | None
     stalls: int
     stalled_s: float

@@ -49,8 +49,6 @@ RARE = {
     "HandoverSummary.path",
     "OrbitSummary.missing_routes",
     "OrbitSummary.rerouted_packets",
-    "VideoSummary.latency_s",
-    "VideoSummary.most_latency_s",
 }
 
 

@@ -89,7 +89,7 @@ def render(summary: Mapping[str, Any]) -> str:
         parts.append(table(_PAGE_HEAD, pages, words=1))
     videos = [flow for flow in summary["flows"] if "video" in flow]
     if videos:
-        live = any("latency_s" in flow["video"] for flow in videos)
+        live = any(flow["video"]["latency_s"] is not None for flow in videos)
         rows = [_video(flow, live=live) for flow in videos]
         parts.append(table((*_VIDEO_HEAD, *(_LIVE_HEAD if live else ())), rows, words=1))
     several = [flow for flow in summary["flows"] if len(flow["streams"]) > 1 or _has_deadlines(flow)]

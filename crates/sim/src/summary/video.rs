@@ -23,11 +23,9 @@ summary! {
         pub bitrate_bps: Option<f64>,
         /// How often two in a row had different bitrates.
         pub switches: u64 ["switches"],
-        /// How far behind the event the viewer was while pictures moved, the mean in seconds; only of a live stream.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        /// How far behind the event the viewer was while pictures moved, the mean in seconds; `null` if it was not live.
         pub latency_s: Option<f64>,
-        /// The largest.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        /// The largest; `null` if it was not live.
         pub most_latency_s: Option<f64>,
         /// Quality (Yin et al. 2015, equation 5): the mean bitrate, less its mean change between segments, less the
         /// highest bitrate for each second of start-up and stalls, by segment.
