@@ -99,8 +99,12 @@ impl VideoSpec {
             return Err(Fault::new("adaptation.rung", problem, allowed));
         }
         let room = self.most_buffer.as_nanos() / self.segment.as_nanos();
-        if matches!(self.adaptation, AdaptationSpec::Bola(_)) && room < 2 {
-            let problem = "has no room for the two segments that the adaptation `bola` needs";
+        let by_bola =
+            matches!(self.adaptation, AdaptationSpec::Bola(_) | AdaptationSpec::Dynamic(_));
+        if by_bola && room < 2 {
+            let kind = self.adaptation.kind();
+            let problem =
+                format!("has no room for the two segments that the adaptation `{kind}` needs");
             return Err(Fault::new(
                 "most_buffer",
                 problem,

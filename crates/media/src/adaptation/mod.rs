@@ -59,6 +59,7 @@ leobench_base::kinds! {
         Throughput(mod throughput::ThroughputSpec) = "throughput",
         Buffer(mod buffer::BufferSpec) = "buffer",
         Bola(mod bola::BolaSpec) = "bola",
+        Dynamic(mod dynamic::DynamicSpec) = "dynamic",
         L2a(mod l2a::L2aSpec) = "l2a",
         Fixed(mod fixed::FixedSpec) = "fixed",
     }

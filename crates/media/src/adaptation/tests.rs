@@ -77,6 +77,36 @@ fn bola_changes_at_the_crossings_of_its_scores() {
     }
 }
 
+/// Mean throughput is 5 Mbit/s after 8 and 2: 0.9 of it carries 4 Mbit/s. Half of the buffer is enough for 16 Mbit from 6.4 s on,
+/// for 8 Mbit from 3.2 s.
+#[test]
+fn dynamic_asks_for_what_half_of_the_buffer_has_time_for() {
+    let mut known = build("dynamic");
+    known.on_download(&download(8.0));
+    assert_eq!(known.choose(&view(1.0, None)), 2, "the first two segments know no limit");
+    known.on_download(&download(2.0));
+    for (buffer, rung) in [(6.5, 2), (6.3, 1), (3.3, 1), (3.1, 0), (0.0, 0)] {
+        assert_eq!(known.choose(&view(buffer, Some(0))), rung, "{buffer} s");
+    }
+}
+
+/// BOLA goes from 1 to 2 Mbit/s at 13.5 s and to 4 at 15.6 s (above); the buffer is long from 10 s on.
+#[test]
+fn dynamic_hands_over_to_bola_once_it_asks_for_as_much() {
+    let mut known = build("dynamic");
+    for _ in 0..4 {
+        known.on_download(&download(1.3));
+    }
+    assert_eq!(known.choose(&view(14.0, Some(0))), 1, "BOLA asks for more than the throughput");
+    assert_eq!(known.choose(&view(9.0, Some(1))), 0);
+    for _ in 0..4 {
+        known.on_download(&download(8.0));
+    }
+    for (buffer, rung) in [(11.0, 0), (9.0, 2), (11.0, 2), (14.0, 2), (16.0, 2), (14.0, 1)] {
+        assert_eq!(known.choose(&view(buffer, Some(2))), rung, "{buffer} s");
+    }
+}
+
 /// Over a constant throughput, downloads take as long as they play on average: that is the constraint that it learns.
 #[test]
 fn l2a_learns_what_the_link_carries() {
