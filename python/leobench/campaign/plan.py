@@ -15,7 +15,7 @@ from leobench.campaign.definition import Definition
 from leobench.campaign.file import read
 from leobench.errors import InputError, ScenarioError, allowed, near, positive
 from leobench.files import as_path
-from leobench.folder import ORBIT_TABLES
+from leobench.folder import OCCASIONAL_TABLES
 from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ MOST_RUNS = 1_000_000  # of a campaign: each has its own file
 
 # Tables that `record.series` fills.
 SERIES = (
-    "transport", "streams", "queues", "channel", "paths", "opportunities", "routes", "losses", *ORBIT_TABLES,
+    "transport", "streams", "queues", "channel", "paths", "opportunities", "routes", "losses",
+    *OCCASIONAL_TABLES,
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from leobench.campaign import metrics, provenance, spreads
 from leobench.campaign.store import Outcome
 from leobench.errors import InputError, RunError, ScenarioError
+from leobench.folder import ORBIT_TABLES
 from leobench.scenario import load as load_scenario
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     numbers, recorded = json.loads(ended.summary), ended.tables
     lacking = [name for name in tables if name not in recorded]
     if lacking:
-        return Outcome(None, f"has no table `{lacking[0]}`: it recorded no hops in orbit", {})
+        nothing = "hops in orbit" if lacking[0] in ORBIT_TABLES else "video"
+        return Outcome(None, f"has no table `{lacking[0]}`: it recorded no {nothing}", {})
     if run.spreads:
         spreads.add(numbers, metrics.frame(recorded["messages"]))
     doubts = [
