@@ -92,6 +92,7 @@ UNMET = {
         "aqm-boosts-efficiency",
     },
     "hypatia2020": {"slowdown-of-the-simulator"},
+    "zhao2024": {"cmab-beats-others"},
 }
 
 

@@ -249,7 +249,7 @@ def test_what_can_be_reproduced_is_listed(capsys: pytest.CaptureFixture[str]) ->
         (
             ["kahn2023"],
             "kahn2023: no such paper; allowed: `khan2023`, `khan2023es`, `khan2023delay`, "
-            "`bujari2023`, `yang2024`, `mazilu2025`, `hypatia2020`; "
+            "`bujari2023`, `yang2024`, `mazilu2025`, `hypatia2020`, `zhao2024`; "
             "did you mean `khan2023`?",
         ),
         (

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     Measure = Callable[[CampaignResult], pl.DataFrame]
     Draw = Callable[[Campaign, CampaignResult, Path], Drawing]
 
-_PAPERS = ("khan2023", "khan2023es", "khan2023delay", "bujari2023", "yang2024", "mazilu2025", "hypatia2020")
+_PAPERS = (
+    "khan2023",
+    "khan2023es",
+    "khan2023delay",
+    "bujari2023",
+    "yang2024",
+    "mazilu2025",
+    "hypatia2020",
+    "zhao2024",
+)
 
 
 @dataclass(frozen=True)
