@@ -19,6 +19,7 @@ Parts = Mapping[str, type[Record]]
 Absent = Mapping[str, Callable[[], object]]
 
 __all__ = [
+    "AudienceSummary",
     "CompetitionSummary",
     "CompetitorSummary",
     "DelaySummary",
@@ -719,6 +720,35 @@ class CompetitionSummary(Record):
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
+class AudienceSummary(Record):
+    """All viewers of videos together; means are over viewers.
+
+    Attributes:
+        viewers: Viewers. [count]
+        started: Viewers who saw a first picture. [count]
+        undisturbed: Viewers among them for whom pictures never stood still afterwards. [count]
+        startup_s: Mean time until the first picture, of those who saw one. [s]
+        stalled_s: Mean time for which pictures stood still after it. [s]
+        longest_stall_s: The longest time for which they stood still for anybody. [s]
+        bitrate_bps: Mean of their mean bitrates. [bit/s]
+        least_bitrate_bps: The smallest of these. [bit/s]
+        quality_bps: Mean of their qualities. [bit/s]
+    """
+
+    __slots__ = ()
+
+    viewers: int
+    started: int
+    undisturbed: int
+    startup_s: float | None
+    stalled_s: float
+    longest_stall_s: float
+    bitrate_bps: float | None
+    least_bitrate_bps: float | None
+    quality_bps: float | None
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class SlowdownSummary(Record):
     """Slowdowns, quantiles within 0.1 % (exact up to 1,000); `None` without any.
 
@@ -904,6 +934,8 @@ class Summary(Record):
             of them are there; `None` with fewer than two, or if they never are. [ratio]
         competition: How they share the network, if there are two or more. Left out of the file where it does
             not apply.
+        audience: All viewers of videos together, if there are two or more. Left out of the file where it does
+            not apply.
         traffic: Traffic between places, whose flows are not among `flows`, if there is any. Left out of the
             file where it does not apply.
     """
@@ -916,12 +948,14 @@ class Summary(Record):
         "satellites": SatelliteSummary,
         "orbit": OrbitSummary,
         "competition": CompetitionSummary,
+        "audience": AudienceSummary,
         "traffic": TrafficSummary,
     }
     _absent: ClassVar[Absent] = {
         "satellites": Named,
         "orbit": NoneType,
         "competition": NoneType,
+        "audience": NoneType,
         "traffic": NoneType,
     }
     scenario: str
@@ -935,4 +969,5 @@ class Summary(Record):
     orbit: OrbitSummary | None
     fairness_jain: float | None
     competition: CompetitionSummary | None
+    audience: AudienceSummary | None
     traffic: TrafficSummary | None

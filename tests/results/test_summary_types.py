@@ -37,6 +37,7 @@ SHIPPED = {
     "london-new-york": "2 s",
     "maco": "2 s",
     "queue-sizing": "2 s",
+    "viewers": "2 s",
     "web": "2 s",
 }
 # Keys that take a connection that is lost, a queue of a satellite that marks, a long run over several paths,

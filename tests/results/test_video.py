@@ -71,6 +71,29 @@ def test_a_player_that_adapts_stalls_less(file: Path, result: leobench.Result) -
         assert adapted.summary["flows"][0]["video"]["stalled_s"] < stalled / 2, adaptation
 
 
+def test_the_audience_is_what_its_viewers_say(file: Path, tmp_path: Path, capsys: Capture) -> None:
+    """Three viewers over 3 Mbit/s, who begin at times of their own."""
+    several = {"flows.film.count": 3, "flows.film.video.begins_within": "20 s", "until": "drained"}
+    summary = leobench.run(file, overrides=several).summary
+    videos = [flow["video"] for flow in summary["flows"]]
+    audience = summary["audience"]
+    assert (audience["viewers"], audience["started"]) == (3, 3)
+    assert audience["undisturbed"] == sum(video["stalls"] == 0 for video in videos) == 0
+    assert audience["stalled_s"] == pytest.approx(np.mean([video["stalled_s"] for video in videos]))
+    assert audience["longest_stall_s"] == max(video["longest_stall_s"] for video in videos)
+    assert audience["least_bitrate_bps"] == min(video["bitrate_bps"] for video in videos)
+    assert audience["quality_bps"] == pytest.approx(np.mean([video["quality_bps"] for video in videos]))
+    first = [
+        segments["t_ns"].min()
+        for segments in leobench.run(file, overrides=several).tables.segments.partition_by("flow")
+    ]
+    assert len(set(first)) == 3
+    assert all(0 <= time < 20e9 for time in first)
+    sets = [f"--set={key}={value}" for key, value in several.items()]
+    assert cli.main(["run", str(file), "--out", str(tmp_path / "out"), *sets]) == 0
+    assert "All 3 viewers: 3 saw pictures, 0 of them without a stall; start " in capsys.readouterr().out
+
+
 def test_a_live_viewer_is_behind_by_start_and_stalls(file: Path) -> None:
     live = {"flows.film.video.live": {"latency": "8 s"}}
     video = leobench.run(file, overrides=live).summary["flows"][0]["video"]

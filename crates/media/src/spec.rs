@@ -35,6 +35,8 @@ leobench_base::spec! {
         pub request: Bytes = REQUEST,
         /// Time that the sending end takes to answer a request.
         pub think: SimDuration = SimDuration::ZERO,
+        /// The viewer begins at a random time within this of the flow's start.
+        pub begins_within: SimDuration = SimDuration::ZERO,
         /// A stream that is encoded while it is watched; unless given, all segments are there from the start.
         pub live: Option<LiveSpec>,
     }
@@ -171,6 +173,15 @@ impl VideoSpec {
     /// Content with which it goes on after a stall.
     pub fn resume_buffer(&self) -> SimDuration {
         self.resume_buffer.unwrap_or_else(|| self.start_buffer())
+    }
+
+    /// How long after the flow's start the viewer begins.
+    pub fn wait(&self, rng: &RngTree) -> SimDuration {
+        let bound = self.begins_within.as_nanos();
+        if bound == 0 {
+            return SimDuration::ZERO;
+        }
+        SimDuration::from_nanos(rng.child("begin").rng().below(bound))
     }
 
     /// By segment, its size over that of a constant bitrate: log-normal with a mean of 1.

@@ -87,11 +87,7 @@ def render(summary: Mapping[str, Any]) -> str:
     pages = [_page(flow) for flow in summary["flows"] if "page" in flow]
     if pages:
         parts.append(table(_PAGE_HEAD, pages, words=1))
-    videos = [flow for flow in summary["flows"] if "video" in flow]
-    if videos:
-        live = any(flow["video"]["latency_s"] is not None for flow in videos)
-        rows = [_video(flow, live=live) for flow in videos]
-        parts.append(table((*_VIDEO_HEAD, *(_LIVE_HEAD if live else ())), rows, words=1))
+    parts += _videos(summary)
     several = [flow for flow in summary["flows"] if len(flow["streams"]) > 1 or _has_deadlines(flow)]
     deadlines = any(_has_deadlines(flow) for flow in several)
     streams = [
@@ -214,6 +210,27 @@ def _page(flow: Mapping[str, Any]) -> list[str]:
         f"{arrived:,}",
         _seconds(completion),
     ]
+
+
+def _videos(summary: Mapping[str, Any]) -> list[str]:
+    """The viewers of videos, and a sentence on all of them together."""
+    videos = [flow for flow in summary["flows"] if "video" in flow]
+    if not videos:
+        return []
+    live = any(flow["video"]["latency_s"] is not None for flow in videos)
+    rows = [_video(flow, live=live) for flow in videos]
+    shown = table((*_VIDEO_HEAD, *(_LIVE_HEAD if live else ())), rows, words=1)
+    return [f"{shown}\n{_audience(summary['audience'])}" if "audience" in summary else shown]
+
+
+def _audience(found: Mapping[str, Any]) -> str:
+    start, stalled = _seconds(found["startup_s"]), _seconds(found["stalled_s"])
+    bitrate, least = _megabits(found["bitrate_bps"]), _megabits(found["least_bitrate_bps"])
+    return (
+        f"All {found['viewers']:,} viewers: {found['started']:,} saw pictures, {found['undisturbed']:,} of "
+        f"them without a stall; start {start} s, stalled {stalled} s, "
+        f"bitrate {bitrate} Mbit/s on average, {least} at least"
+    )
 
 
 def _video(flow: Mapping[str, Any], *, live: bool) -> list[str]:

@@ -9,6 +9,7 @@ use crate::ledger::Statistics;
 #[macro_use]
 mod schema;
 
+mod audience;
 mod by_cause;
 mod competition;
 mod handovers;
@@ -21,6 +22,7 @@ mod satellites;
 mod traffic;
 mod video;
 
+pub use audience::AudienceSummary;
 pub use by_cause::ByCause;
 use competition::Competitor;
 pub use competition::{CompetitionSummary, CompetitorSummary};
@@ -66,6 +68,9 @@ summary! {
         /// How they share the network, if there are two or more.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub competition: Option<CompetitionSummary>,
+        /// All viewers of videos together, if there are two or more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub audience: Option<AudienceSummary>,
         /// Traffic between places, whose flows are not among `flows`, if there is any.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub traffic: Option<TrafficSummary>,
@@ -84,6 +89,7 @@ impl Summary {
         let competitors: Vec<_> = flows.iter().filter_map(FlowSummaryInput::competitor).collect();
         let competition = CompetitionSummary::new(run.competition, run.warm_up, &competitors);
         let (competition, fairness_jain) = competition.unzip();
+        let flows: Vec<_> = flows.iter().map(FlowSummaryInput::summary).collect();
         Self {
             scenario: run.scenario.to_owned(),
             seed: run.seed,
@@ -92,7 +98,8 @@ impl Summary {
             packets: run.packets,
             fairness_jain: fairness_jain.flatten(),
             competition,
-            flows: flows.iter().map(FlowSummaryInput::summary).collect(),
+            audience: AudienceSummary::new(&flows),
+            flows,
             links: links.iter().map(LinkSummaryInput::summary).collect(),
             satellites,
             orbit,

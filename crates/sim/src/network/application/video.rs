@@ -47,8 +47,9 @@ pub struct Watched {
 const STREAM: usize = 0;
 
 impl Video {
-    /// A video whose viewer begins at `start`.
+    /// A video of a flow that starts at `start`.
     pub(super) fn new(spec: &VideoSpec, start: SimTime, rng: &RngTree) -> Self {
+        let start = start + spec.wait(rng);
         Self {
             player: Some(Player::new(spec, start, rng)),
             request: spec.request,
