@@ -19,6 +19,7 @@ Parts = Mapping[str, type[Record]]
 Absent = Mapping[str, Callable[[], object]]
 
 __all__ = [
+    "AgeSummary",
     "AudienceSummary",
     "CompetitionSummary",
     "CompetitorSummary",
@@ -320,6 +321,23 @@ class VideoSummary(Record):
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
+class AgeSummary(Record):
+    """Ages of information: time since the creation of the freshest message that arrived; `None` before the second.
+
+    Attributes:
+        mean: Mean over time, from the arrival of the first message to that of the last fresher one. [ms]
+        mean_peak: Mean of the peaks, just before a fresher message arrives. [ms]
+        max: Highest peak. [ms]
+    """
+
+    __slots__ = ()
+
+    mean: float | None
+    mean_peak: float | None
+    max: float | None
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class StreamSummary(Record):
     """A stream in numbers, as a flow's.
 
@@ -332,12 +350,14 @@ class StreamSummary(Record):
             [messages] Left out of the file where it does not apply.
         delay_ms: Their delays from creation to delivery. [ms]
         jitter_ms: Mean absolute difference of consecutive messages' delays. [ms]
+        age_ms: How old the freshest data of the stream was at the receiving end; only where its source sends
+            again and again. [ms] Left out of the file where it does not apply.
     """
 
     __slots__ = ()
 
-    _parts: ClassVar[Parts] = {"delay_ms": DelaySummary}
-    _absent: ClassVar[Absent] = {"late_messages": NoneType}
+    _parts: ClassVar[Parts] = {"delay_ms": DelaySummary, "age_ms": AgeSummary}
+    _absent: ClassVar[Absent] = {"late_messages": NoneType, "age_ms": NoneType}
     name: str
     goodput_bps: float | None
     messages: int
@@ -345,6 +365,7 @@ class StreamSummary(Record):
     late_messages: int | None
     delay_ms: DelaySummary
     jitter_ms: float | None
+    age_ms: AgeSummary | None
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

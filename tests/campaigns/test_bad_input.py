@@ -77,6 +77,11 @@ WRONG = {
         "flows.main.goodput",
         ['metrics[0] = "flows.main.goodput": no run produces it', "did you mean `flows.main.goodput_bps`"],
     ),
+    "metric of a stream": (
+        "flows.main.goodput_bps",
+        "flows.main.age_ms.mean",
+        ["did you mean `flows.main.streams.s1.age_ms.mean`?"],
+    ),
     "metric that is no number": (
         "flows.main.goodput_bps",
         "flows.main.transport",

@@ -139,6 +139,13 @@ def _first_handover(metric: str) -> str:
     return re.sub(r"(\.handovers\.each\..*-)\d+(?=\.[^.]*$)", r"\g<1>0", metric)
 
 
+def _elsewhere(metric: str, known: Collection[str]) -> list[str]:
+    """The metrics of this name at other places of the same flow or link, such as those of its streams."""
+    below, _, name = metric.partition(".")[2].partition(".")
+    above = f"{metric.partition('.')[0]}.{below}."
+    return sorted(path for path in known if name and path.startswith(above) and path.endswith(f".{name}"))[:3]
+
+
 def refuse_unknown(campaign: Campaign, known: Collection[str]) -> None:
     """Checks that the campaign's metrics are among those that its runs produce.
 
@@ -147,7 +154,7 @@ def refuse_unknown(campaign: Campaign, known: Collection[str]) -> None:
     """
     for index, metric in enumerate(campaign.metrics):
         if _first_handover(metric) not in known:
-            near = difflib.get_close_matches(metric, sorted(known), 3, 0.5)
+            near = _elsewhere(metric, known) or difflib.get_close_matches(metric, sorted(known), 3, 0.5)
             tail = metric.rpartition(".")[2]
             allowed = near or sorted(path for path in known if path.endswith(f".{tail}")) or sorted(known)
             listed = ", ".join(f"`{path}`" for path in allowed[:12])

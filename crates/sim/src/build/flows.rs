@@ -109,7 +109,9 @@ impl FromScenario<'_> {
     fn ledger(&self, flow: &FlowSpec) -> FlowLedger {
         let warm_up = SimTime::ZERO + self.spec.warm_up;
         let deadlines = flow.attributes().into_iter().map(|stream| stream.deadline);
-        let ledger = FlowLedger::new(flow.stream_count(), warm_up).with_deadlines(deadlines);
+        let ledger = FlowLedger::new(flow.stream_count(), warm_up)
+            .with_deadlines(deadlines)
+            .with_ages(flow.streams_that_repeat());
         let competes = self.spec.competitors().count() > 1 && !flow.background;
         let ledger = if flow.is_endless() { ledger.endless() } else { ledger };
         if competes { ledger.with_deliveries(self.spec.competition.step()) } else { ledger }

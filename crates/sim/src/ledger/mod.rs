@@ -9,9 +9,11 @@ use smallvec::SmallVec;
 
 use crate::record::MessageRow;
 
+mod age;
 mod deliveries;
 mod statistics;
 
+pub use age::Age;
 pub(crate) use deliveries::Deliveries;
 pub use statistics::Statistics;
 
@@ -106,6 +108,15 @@ impl FlowLedger {
     ) -> Self {
         for (stream, deadline) in self.streams.iter_mut().zip(deadlines) {
             stream.statistics.deadline = deadline;
+        }
+        self
+    }
+
+    /// The same with the ages of the streams for which it is true, by number.
+    #[must_use]
+    pub fn with_ages(mut self, measured: impl IntoIterator<Item = bool>) -> Self {
+        for (stream, measured) in self.streams.iter_mut().zip(measured) {
+            stream.statistics.age = measured.then(Box::default);
         }
         self
     }

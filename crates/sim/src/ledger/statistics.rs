@@ -2,6 +2,8 @@
 
 use leobench_base::{LogHistogram, SimDuration, SimTime};
 
+use super::age::Age;
+
 /// Statistics of the messages of a flow or a stream.
 ///
 /// Delays and counts are of the messages created after the warm-up. Goodput is of the bytes delivered after it, whether
@@ -24,6 +26,8 @@ pub struct Statistics {
     delivered_ever: u64,
     lost_ever: u64,
     created_ever: u64,
+    /// How old the freshest message is, where it is measured.
+    pub(super) age: Option<Box<Age>>,
 }
 
 impl Statistics {
@@ -43,6 +47,7 @@ impl Statistics {
             delivered_ever: 0,
             lost_ever: 0,
             created_ever: 0,
+            age: None,
         }
     }
 
@@ -83,6 +88,9 @@ impl Statistics {
         if let Some(last) = self.last_delay.replace(delay) {
             self.delay_changes += u128::from(delay.as_nanos().abs_diff(last.as_nanos()));
         }
+        if let Some(age) = &mut self.age {
+            age.delivered(now, created);
+        }
     }
 
     /// When the application first had data, the warm-up included.
@@ -116,6 +124,11 @@ impl Statistics {
     pub fn jitter_ns(&self) -> Option<f64> {
         let changes = self.delay.count().checked_sub(1).filter(|changes| *changes > 0)?;
         Some(self.delay_changes as f64 / changes as f64)
+    }
+
+    /// How old the freshest message was at the receiving end, where that is measured.
+    pub fn age(&self) -> Option<&Age> {
+        self.age.as_deref()
     }
 
     /// Bytes delivered after the warm-up.

@@ -195,6 +195,17 @@ impl FlowSpec {
         }
     }
 
+    /// By stream, whether a source sends one message after another over it, without an end of its own.
+    pub fn streams_that_repeat(&self) -> Vec<bool> {
+        let repeats = |source: &SourceSpec| !matches!(source, SourceSpec::Bulk(_));
+        match &self.streams {
+            Streams::Each(streams) => streams.iter().map(|stream| repeats(&stream.source)).collect(),
+            Streams::Dealt(count) => {
+                vec![self.source.as_ref().is_some_and(repeats); *count as usize]
+            }
+        }
+    }
+
     /// The names of the streams of its data.
     pub fn stream_names(&self) -> Vec<String> {
         match &self.objects {

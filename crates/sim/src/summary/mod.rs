@@ -9,6 +9,7 @@ use crate::ledger::Statistics;
 #[macro_use]
 mod schema;
 
+mod age;
 mod audience;
 mod by_cause;
 mod competition;
@@ -22,6 +23,7 @@ mod satellites;
 mod traffic;
 mod video;
 
+pub use age::AgeSummary;
 pub use audience::AudienceSummary;
 pub use by_cause::ByCause;
 use competition::Competitor;
@@ -227,6 +229,9 @@ summary! {
         pub delay_ms: DelaySummary,
         /// Mean absolute difference of consecutive messages' delays.
         pub jitter_ms: Option<f64>,
+        /// How old the freshest data of the stream was at the receiving end; only where its source sends again and again.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub age_ms: Option<AgeSummary>,
     }
 }
 
@@ -371,6 +376,7 @@ impl StreamSummary {
             late_messages: statistics.late(),
             delay_ms: DelaySummary::new(statistics.delay()),
             jitter_ms: statistics.jitter_ns().map(millis),
+            age_ms: statistics.age().map(AgeSummary::new),
         }
     }
 }
