@@ -199,7 +199,9 @@ impl FlowSpec {
     pub fn streams_that_repeat(&self) -> Vec<bool> {
         let repeats = |source: &SourceSpec| !matches!(source, SourceSpec::Bulk(_));
         match &self.streams {
-            Streams::Each(streams) => streams.iter().map(|stream| repeats(&stream.source)).collect(),
+            Streams::Each(streams) => {
+                streams.iter().map(|stream| repeats(&stream.source)).collect()
+            }
             Streams::Dealt(count) => {
                 vec![self.source.as_ref().is_some_and(repeats); *count as usize]
             }

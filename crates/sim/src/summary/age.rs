@@ -4,7 +4,7 @@ use super::millis;
 use crate::ledger::Age;
 
 summary! {
-    /// Ages of information: time since the creation of the freshest message that arrived; `null` before the second.
+    /// Ages: time since the creation of the freshest message that arrived; `null` before the second.
     #[derive(Copy, Default)]
     pub struct AgeSummary {
         /// Mean over time, from the arrival of the first message to that of the last fresher one.
