@@ -12,11 +12,14 @@ if TYPE_CHECKING:
         Acknowledgement,
         Backlog,
         CongestionEvent,
+        Download,
         Forecast,
         InterfaceForecast,
         PathView,
+        PlayerView,
         Stream,
     )
+    from leobench.adaptation import Adaptation
     from leobench.api import (
         check,
         describe,
@@ -47,10 +50,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Acknowledgement",
+    "Adaptation",
     "Backlog",
     "CampaignResult",
     "CongestionController",
     "CongestionEvent",
+    "Download",
     "Emulation",
     "Explanation",
     "FlowSummary",
@@ -61,6 +66,7 @@ __all__ = [
     "LinkSummary",
     "PathScheduler",
     "PathView",
+    "PlayerView",
     "Reproduction",
     "Result",
     "RunError",
@@ -91,6 +97,7 @@ __all__ = [
 
 # The module of each name.
 _MODULES = {
+    "Adaptation": "adaptation",
     "CampaignResult": "campaign",
     "CongestionController": "congestion",
     "Emulation": "emulation.outcome",
@@ -107,9 +114,11 @@ _MODULES = {
             "Acknowledgement",
             "Backlog",
             "CongestionEvent",
+            "Download",
             "Forecast",
             "InterfaceForecast",
             "PathView",
+            "PlayerView",
             "Stream",
             "__version__",
         ),

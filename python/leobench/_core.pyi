@@ -226,6 +226,40 @@ class CongestionEvent:
         """Whether TCP has reduced its window for it already (RFC 6675, section 5)."""
 
 @final
+class PlayerView:
+    """A player of a video when it asks for a segment, as an adaptation sees it."""
+
+    @property
+    def now(self) -> float:
+        """Virtual time in seconds."""
+    @property
+    def bits(self) -> tuple[float, ...]:
+        """Size of the next segment in bits, by bitrate."""
+    @property
+    def buffer(self) -> float:
+        """Length of the buffer's content in seconds."""
+    @property
+    def most_buffer(self) -> float:
+        """How long the buffer may become, in seconds."""
+    @property
+    def last(self) -> int | None:
+        """Number of the bitrate of the last segment; `None` before the first one."""
+
+@final
+class Download:
+    """A segment of a video that has arrived, as an adaptation sees it."""
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+    @property
+    def seconds(self) -> float:
+        """Time from the request until all of it had arrived."""
+    @property
+    def throughput(self) -> float:
+        """Bits per second over that time."""
+
+@final
 class Forecast:
     """A forecast for a path of a connection. It may be wrong."""
 

@@ -50,6 +50,7 @@ KINDS = {
     "stream scheduler": Kind(method="schedule", told="the number of streams"),
     "path scheduler": Kind(method="choose", told="the names of the links"),
     "congestion controller": Kind(method="on_ack", told="the bytes of a packet"),
+    "adaptation": Kind(method="choose", told="the bitrates of the video, the seconds of a segment"),
 }
 
 
@@ -190,17 +191,20 @@ def libraries(resolved: Mapping[str, Any]) -> list[str]:
 
 def _named(resolved: Mapping[str, Any], kind: str = "python") -> Iterator[str]:
     """The names of the plug-ins of a kind."""
+    for place in _places(resolved):
+        if isinstance(place, dict) and place.get("kind") == kind:
+            yield place[kind]
+
+
+def _places(resolved: Mapping[str, Any]) -> Iterator[Any]:
+    """The parts of a resolved scenario that may be plug-ins."""
     traffic = resolved.get("traffic", {})
     senders = [*resolved["flows"].values(), *traffic.get("mix", {}).values(), traffic]
     for transport in [each["transport"] for each in senders if "transport" in each]:
         multipath = transport.get("multipath") or {}
-        places = (
-            *(transport.get(key) for key in ("scheduler", "congestion", "stack")),
-            multipath.get("scheduler"),
-        )
-        for place in places:
-            if isinstance(place, dict) and place.get("kind") == kind:
-                yield place[kind]
+        yield from (transport.get(key) for key in ("scheduler", "congestion", "stack"))
+        yield multipath.get("scheduler")
+    yield from (flow["video"]["adaptation"] for flow in resolved["flows"].values() if flow.get("video"))
 
 
 # Imports from a scenario's folder change what the whole program imports from.

@@ -18,7 +18,7 @@ INTRODUCTION = (
     "Methods and inputs of Python classes that a run calls. "
     "[Stream schedulers](../howto/python-schedulers.md) and "
     "[path schedulers](../howto/python-path-schedulers.md) show how to write one; "
-    "`examples/reno.py` is a congestion controller. "
+    "`examples/reno.py` is a congestion controller, `examples/adaptation.py` an adaptation. "
     "A call that goes on for 10 s of real time ends the run."
 )
 # A name with its description in a section of a docstring, which goes on in lines that are indented further.
@@ -26,8 +26,8 @@ ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 def schedulers_page() -> str:
-    """The page of schedulers and congestion controllers, and of what they are given."""
-    blocks = ["# Schedulers and controllers in Python", INTRODUCTION]
+    """The page of schedulers, congestion controllers and adaptations, and of what they are given."""
+    blocks = ["# Schedulers, controllers and adaptations in Python", INTRODUCTION]
     blocks += [
         "## Stream schedulers",
         *interface(leobench.StreamScheduler, leobench.StreamScheduler.schedule),
@@ -39,6 +39,9 @@ def schedulers_page() -> str:
     controller = leobench.CongestionController
     blocks += ["## Congestion controllers", *interface(controller, controller.on_ack, controller.on_loss)]
     for name in ("Acknowledgement", "CongestionEvent"):
+        blocks += given(name)
+    blocks += ["## Adaptations", *interface(leobench.Adaptation, leobench.Adaptation.choose)]
+    for name in ("PlayerView", "Download"):
         blocks += given(name)
     return joined(blocks)
 

@@ -4,11 +4,13 @@
 //! when a segment has arrived, and asks it for the next one.
 
 pub mod adaptation;
+mod film;
 mod player;
 mod quality;
 mod spec;
 
 pub use adaptation::{Adaptation, AdaptationModel, AdaptationSpec};
+pub use film::Film;
 pub use player::{Next, Player, Segment, Stall};
 pub use quality::{SWITCH_WEIGHT, quality};
 pub use spec::{LiveSpec, MOST_SEGMENTS, VideoSpec};

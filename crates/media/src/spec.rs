@@ -4,6 +4,7 @@ use leobench_base::spec::Fault;
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration};
 
 use crate::adaptation::AdaptationSpec;
+use crate::film::Film;
 
 /// Segments of a film at most.
 pub const MOST_SEGMENTS: u64 = 65_535;
@@ -125,7 +126,7 @@ impl VideoSpec {
             let problem = format!("is shorter than a segment of {}", self.segment);
             return Err(Fault::new("length", problem, "at least a segment"));
         }
-        let segments = self.segments();
+        let segments = self.film().segments();
         if segments > MOST_SEGMENTS {
             let problem = format!("makes {segments} segments");
             return Err(Fault::new("length", problem, format!("at most {MOST_SEGMENTS} segments")));
@@ -155,14 +156,9 @@ impl VideoSpec {
         }
     }
 
-    /// The number of segments; the last may be shorter than the others.
-    pub fn segments(&self) -> u64 {
-        self.length.as_nanos().div_ceil(self.segment.as_nanos())
-    }
-
-    /// The length of a segment, counted from 0.
-    pub fn segment_length(&self, number: u64) -> SimDuration {
-        self.segment.min(self.length.saturating_sub(self.segment * number))
+    /// The film.
+    pub fn film(&self) -> Film {
+        Film { ladder: self.ladder.clone(), length: self.length, segment: self.segment }
     }
 
     /// Content with which playback starts.
@@ -184,13 +180,13 @@ impl VideoSpec {
         SimDuration::from_nanos(rng.child("begin").rng().below(bound))
     }
 
-    /// By segment, its size over that of a constant bitrate: log-normal with a mean of 1.
-    pub(crate) fn factors(&self, rng: &RngTree) -> Vec<f64> {
+    /// Returns for so many segments the size of each over that of a constant bitrate: log-normal with a mean of 1.
+    pub(crate) fn factors(&self, segments: u64, rng: &RngTree) -> Vec<f64> {
         let mut rng = rng.child("sizes").rng();
         let factor = |_| {
             let normal = rng.normal();
             libm::exp(self.variation * normal - self.variation * self.variation / 2.0)
         };
-        (0..self.segments()).map(factor).collect()
+        (0..segments).map(factor).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! The module `leobench._core`: scenarios and runs for Python, and schedulers and congestion controllers from it. Everything here is conversion;
 //! what a run does is in `leobench_sim`, and what becomes of its tables is in the Python package.
 
+mod adaptation;
 mod answers;
 mod build;
 mod congestion;
@@ -46,6 +47,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<path_scheduler::Backlog>()?;
     module.add_class::<congestion::Acknowledgement>()?;
     module.add_class::<congestion::CongestionEvent>()?;
+    module.add_class::<adaptation::PlayerView>()?;
+    module.add_class::<adaptation::Download>()?;
     module.add_class::<forecast::Forecast>()?;
     module.add_class::<forecast::InterfaceForecast>()?;
     module.add_class::<hypatia::HypatiaNetwork>()?;

@@ -22,6 +22,7 @@ pub mod source;
 pub mod tcp;
 mod totals;
 pub mod udp;
+pub mod video;
 
 pub use buffer::{Message, SendBuffer};
 pub use congestion::{CongestionControl, CongestionModel, CongestionSpec};

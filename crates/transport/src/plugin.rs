@@ -12,6 +12,7 @@ use crate::Role;
 use crate::buffer::{Attributes, SendBuffer};
 use crate::endpoint::{Endpoint, Forecast};
 use crate::path_choice::PathScheduler;
+use crate::video::Adaptation;
 
 /// The key under which a scenario names a class, and which faults of a class name.
 pub const KEY: &str = "python";
@@ -84,6 +85,13 @@ pub enum PluginKind {
     },
     /// One end of a QUIC connection.
     QuicStack(StackSetup),
+    /// The adaptation of a player of video.
+    Adaptation {
+        /// Bitrates of the ladder in bit/s, from the lowest.
+        ladder: Vec<f64>,
+        /// Length of a segment in seconds.
+        segment_s: f64,
+    },
 }
 
 /// The setup of one end of a QUIC connection whose stack is a plug-in.
@@ -303,6 +311,8 @@ pub enum Plugin {
     CongestionController(Box<dyn PluginController>),
     /// One end of a QUIC connection.
     QuicStack(Box<dyn Endpoint>),
+    /// The adaptation of a player of video, which needs no adapter.
+    Adaptation(Box<dyn Adaptation>),
 }
 
 /// A program that can run plug-ins of one origin. One host serves one scenario or one run.

@@ -2,7 +2,7 @@
 
 use leobench_base::spec::Fault;
 
-use super::{Adaptation, AdaptationModel, View};
+use super::{Adaptation, AdaptationContext, AdaptationModel, PlayerView};
 
 leobench_base::spec! {
     /// Most utility for the bits, the emptier the buffer the less (BOLA-BASIC of Spiteri, Urgaonkar and Sitaraman 2016).
@@ -24,8 +24,8 @@ impl BolaSpec {
 }
 
 impl AdaptationModel for BolaSpec {
-    fn build(&self) -> Box<dyn Adaptation> {
-        Box::new(Bola { gamma: self.gamma })
+    fn build(&self, _: &AdaptationContext<'_>) -> Result<Box<dyn Adaptation>, String> {
+        Ok(Box::new(Bola { gamma: self.gamma }))
     }
 }
 
@@ -35,7 +35,7 @@ struct Bola {
 }
 
 impl Adaptation for Bola {
-    fn choose(&mut self, view: &View<'_>) -> usize {
+    fn choose(&mut self, view: &PlayerView<'_>) -> Result<usize, String> {
         let lowest = view.ladder[0];
         let utility = |rate: f64| libm::log(rate / lowest);
         let highest = utility(view.ladder[view.ladder.len() - 1]);
@@ -52,6 +52,6 @@ impl Adaptation for Bola {
                 best = number;
             }
         }
-        best
+        Ok(best)
     }
 }

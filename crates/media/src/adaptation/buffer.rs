@@ -2,7 +2,7 @@
 
 use leobench_base::spec::Fault;
 
-use super::{Adaptation, AdaptationModel, View};
+use super::{Adaptation, AdaptationContext, AdaptationModel, PlayerView};
 
 leobench_base::spec! {
     /// A bitrate that rises with the buffer, whatever the throughput (BBA-0 of Huang et al. 2014, algorithm 1).
@@ -33,8 +33,8 @@ impl BufferSpec {
 }
 
 impl AdaptationModel for BufferSpec {
-    fn build(&self) -> Box<dyn Adaptation> {
-        Box::new(Buffer(self.clone()))
+    fn build(&self, _: &AdaptationContext<'_>) -> Result<Box<dyn Adaptation>, String> {
+        Ok(Box::new(Buffer(self.clone())))
     }
 }
 
@@ -42,25 +42,25 @@ impl AdaptationModel for BufferSpec {
 struct Buffer(BufferSpec);
 
 impl Adaptation for Buffer {
-    fn choose(&mut self, view: &View<'_>) -> usize {
+    fn choose(&mut self, view: &PlayerView<'_>) -> Result<usize, String> {
         let highest = view.ladder.len() - 1;
-        let Some(last) = view.last else { return 0 };
+        let Some(last) = view.last else { return Ok(0) };
         let [reservoir, cushion] =
             [self.0.reservoir, self.0.cushion].map(|share| share * view.most_buffer_s);
         if view.buffer_s <= reservoir {
-            return 0;
+            return Ok(0);
         }
         if view.buffer_s >= reservoir + cushion {
-            return highest;
+            return Ok(highest);
         }
         let [first, top] = [view.ladder[0], view.ladder[highest]];
         let line = first + (top - first) * (view.buffer_s - reservoir) / cushion;
-        if line >= view.ladder[(last + 1).min(highest)] {
+        Ok(if line >= view.ladder[(last + 1).min(highest)] {
             view.ladder.iter().rposition(|rate| *rate < line).unwrap_or(0)
         } else if line <= view.ladder[last.saturating_sub(1)] {
             view.ladder.iter().position(|rate| *rate > line).unwrap_or(highest)
         } else {
             last
-        }
+        })
     }
 }

@@ -6,7 +6,7 @@ use leobench_base::SimDuration;
 use leobench_base::spec::{Fault, Whole};
 
 use super::bola::BolaSpec;
-use super::{Adaptation, AdaptationModel, Download, View, below};
+use super::{Adaptation, AdaptationContext, AdaptationModel, Download, PlayerView, below};
 
 leobench_base::spec! {
     /// By throughput while the buffer is short, by BOLA once it is long (DYNAMIC of Spiteri, Sitaraman and Sparacio 2018).
@@ -40,17 +40,17 @@ impl DynamicSpec {
 }
 
 impl AdaptationModel for DynamicSpec {
-    fn build(&self) -> Box<dyn Adaptation> {
-        Box::new(Dynamic {
+    fn build(&self, context: &AdaptationContext<'_>) -> Result<Box<dyn Adaptation>, String> {
+        Ok(Box::new(Dynamic {
             share: self.share,
             window: self.window.get() as usize,
             long_buffer_s: self.long_buffer.as_secs_f64(),
             patience: self.patience,
-            bola: BolaSpec::default().build(),
+            bola: BolaSpec::default().build(context)?,
             by_bola: false,
             known: VecDeque::new(),
             downloads: 0,
-        })
+        }))
     }
 }
 
@@ -70,38 +70,39 @@ struct Dynamic {
 
 impl Dynamic {
     /// The choice of the rule that decides at this length of the buffer.
-    fn decide(&mut self, view: &View<'_>, throughput: f64) -> usize {
+    fn decide(&mut self, view: &PlayerView<'_>, throughput: f64) -> Result<usize, String> {
         let by_throughput = below(view.ladder, self.share * throughput);
-        let by_bola = self.bola.choose(view);
+        let by_bola = self.bola.choose(view)?;
         let is_long = view.buffer_s >= self.long_buffer_s;
         if is_long && by_bola >= by_throughput {
             self.by_bola = true;
         } else if !is_long && by_bola < by_throughput {
             self.by_bola = false;
         }
-        if self.by_bola { by_bola } else { by_throughput }
+        Ok(if self.by_bola { by_bola } else { by_throughput })
     }
 }
 
 impl Adaptation for Dynamic {
-    fn choose(&mut self, view: &View<'_>) -> usize {
+    fn choose(&mut self, view: &PlayerView<'_>) -> Result<usize, String> {
         if self.known.is_empty() {
-            return 0;
+            return Ok(0);
         }
         let throughput = self.known.iter().sum::<f64>() / self.known.len() as f64;
-        let decided = self.decide(view, throughput);
+        let decided = self.decide(view, throughput)?;
         if self.downloads < UNLIMITED {
-            return decided;
+            return Ok(decided);
         }
         let limit = self.patience * throughput * view.buffer_s / view.segment_s;
-        decided.min(below(view.ladder, limit))
+        Ok(decided.min(below(view.ladder, limit)))
     }
 
-    fn on_download(&mut self, download: &Download) {
+    fn on_download(&mut self, download: &Download) -> Result<(), String> {
         if self.known.len() == self.window {
             self.known.pop_front();
         }
         self.known.push_back(download.throughput());
         self.downloads += 1;
+        Ok(())
     }
 }

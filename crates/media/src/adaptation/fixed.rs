@@ -2,7 +2,7 @@
 
 use leobench_base::spec::Whole;
 
-use super::{Adaptation, AdaptationModel, View};
+use super::{Adaptation, AdaptationContext, AdaptationModel, PlayerView};
 
 leobench_base::spec! {
     /// Always the same bitrate of the ladder.
@@ -13,8 +13,8 @@ leobench_base::spec! {
 }
 
 impl AdaptationModel for FixedSpec {
-    fn build(&self) -> Box<dyn Adaptation> {
-        Box::new(Fixed(self.rung.get() as usize))
+    fn build(&self, _: &AdaptationContext<'_>) -> Result<Box<dyn Adaptation>, String> {
+        Ok(Box::new(Fixed(self.rung.get() as usize)))
     }
 }
 
@@ -22,7 +22,7 @@ impl AdaptationModel for FixedSpec {
 struct Fixed(usize);
 
 impl Adaptation for Fixed {
-    fn choose(&mut self, _view: &View<'_>) -> usize {
-        self.0
+    fn choose(&mut self, _view: &PlayerView<'_>) -> Result<usize, String> {
+        Ok(self.0)
     }
 }

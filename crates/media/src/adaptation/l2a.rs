@@ -2,7 +2,7 @@
 
 use leobench_base::spec::Fault;
 
-use super::{Adaptation, AdaptationModel, Download, View};
+use super::{Adaptation, AdaptationContext, AdaptationModel, Download, PlayerView};
 
 leobench_base::spec! {
     /// Online learning for short buffers, after Learn2Adapt (Karagkioules et al. 2020).
@@ -26,15 +26,15 @@ impl L2aSpec {
 }
 
 impl AdaptationModel for L2aSpec {
-    fn build(&self) -> Box<dyn Adaptation> {
+    fn build(&self, _: &AdaptationContext<'_>) -> Result<Box<dyn Adaptation>, String> {
         let horizon = self.horizon;
-        Box::new(Learner {
+        Ok(Box::new(Learner {
             horizon,
             weights: Vec::new(),
             queue: 0.0,
             throughput: None,
             is_new: false,
-        })
+        }))
     }
 }
 
@@ -51,7 +51,7 @@ struct Learner {
 }
 
 impl Learner {
-    fn learn(&mut self, view: &View<'_>, throughput: f64) {
+    fn learn(&mut self, view: &PlayerView<'_>, throughput: f64) {
         let highest = view.ladder[view.ladder.len() - 1];
         let load: Vec<_> = view.ladder.iter().map(|rate| rate / throughput).collect();
         let step = 1.0 / (2.0 * self.horizon * libm::sqrt(self.horizon));
@@ -73,12 +73,12 @@ impl Learner {
 }
 
 impl Adaptation for Learner {
-    fn choose(&mut self, view: &View<'_>) -> usize {
+    fn choose(&mut self, view: &PlayerView<'_>) -> Result<usize, String> {
         if self.weights.len() != view.ladder.len() {
             self.weights = vec![0.0; view.ladder.len()];
             self.weights[0] = 1.0;
         }
-        let Some(throughput) = self.throughput else { return 0 };
+        let Some(throughput) = self.throughput else { return Ok(0) };
         if std::mem::take(&mut self.is_new) {
             self.learn(view, throughput);
         }
@@ -87,11 +87,12 @@ impl Adaptation for Learner {
         let nearest = (0..view.ladder.len()).min_by(|one, other| away(one).total_cmp(&away(other)));
         let budget = view.buffer_s * throughput;
         let affordable = view.bits.iter().rposition(|bits| *bits <= budget);
-        nearest.unwrap_or(0).min(affordable.unwrap_or(0))
+        Ok(nearest.unwrap_or(0).min(affordable.unwrap_or(0)))
     }
 
-    fn on_download(&mut self, download: &Download) {
+    fn on_download(&mut self, download: &Download) -> Result<(), String> {
         (self.throughput, self.is_new) = (Some(download.throughput()), true);
+        Ok(())
     }
 }
 

@@ -1,56 +1,40 @@
 //! Adaptation: which bitrate of the ladder the next segment is asked for in. One file per algorithm, one line here to
 //! register it.
 
-use std::fmt::Debug;
+use leobench_base::RngTree;
+use leobench_base::spec::Fault;
+use leobench_transport::Plugins;
+pub use leobench_transport::video::{Adaptation, Download, PlayerView};
 
-use leobench_base::Bytes;
+use crate::film::Film;
 
-/// Knowledge of a player when it chooses.
+/// The inputs of an algorithm besides its own parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
-    /// Bitrates of the ladder in bit/s, from the lowest.
-    pub ladder: &'a [f64],
-    /// Bits of the next segment, by bitrate.
-    pub bits: &'a [f64],
-    /// Length of a segment in seconds.
-    pub segment_s: f64,
-    /// Length of the buffer's content in seconds.
-    pub buffer_s: f64,
-    /// How long the buffer may become, in seconds.
-    pub most_buffer_s: f64,
-    /// The bitrate of the last segment, by its number in the ladder.
-    pub last: Option<usize>,
-}
-
-/// A download that is over.
-#[derive(Clone, Copy, Debug)]
-pub struct Download {
-    /// Bytes of the segment.
-    pub bytes: Bytes,
-    /// Seconds from the request until it had arrived.
-    pub seconds: f64,
-}
-
-impl Download {
-    /// Its throughput in bit/s, the round trip of the request included.
-    pub fn throughput(&self) -> f64 {
-        self.bytes.bits() as f64 / self.seconds.max(1e-9)
-    }
-}
-
-/// An algorithm in motion.
-pub trait Adaptation: Debug + Send {
-    /// Chooses a bitrate by its number in the ladder.
-    fn choose(&mut self, view: &View<'_>) -> usize;
-
-    /// Learns of a download.
-    fn on_download(&mut self, _download: &Download) {}
+pub struct AdaptationContext<'a> {
+    /// The film whose bitrates it chooses.
+    pub film: &'a Film,
+    /// Its random stream.
+    pub rng: &'a RngTree,
+    /// The hosts of algorithms that are plug-ins.
+    pub plugins: &'a Plugins,
 }
 
 /// The specification of an algorithm.
 pub trait AdaptationModel {
+    /// Checks whether it can be built for a film.
+    ///
+    /// # Errors
+    /// If it cannot.
+    fn check(&self, film: &Film, plugins: &Plugins) -> Result<(), Fault> {
+        let _ = (film, plugins);
+        Ok(())
+    }
+
     /// Builds it.
-    fn build(&self) -> Box<dyn Adaptation>;
+    ///
+    /// # Errors
+    /// A description of the failure of a plug-in.
+    fn build(&self, context: &AdaptationContext<'_>) -> Result<Box<dyn Adaptation>, String>;
 }
 
 leobench_base::kinds! {
@@ -62,12 +46,23 @@ leobench_base::kinds! {
         Dynamic(mod dynamic::DynamicSpec) = "dynamic",
         L2a(mod l2a::L2aSpec) = "l2a",
         Fixed(mod fixed::FixedSpec) = "fixed",
+        Python(mod python::PythonSpec) = "python",
     }
 }
 
 impl Default for AdaptationSpec {
     fn default() -> Self {
         Self::Throughput(throughput::ThroughputSpec::default())
+    }
+}
+
+impl AdaptationSpec {
+    /// Its name for messages: the class of one written in Python.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Python(spec) => &spec.python,
+            _ => self.kind(),
+        }
     }
 }
 

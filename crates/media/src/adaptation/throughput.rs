@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use leobench_base::spec::{Fault, Whole};
 
-use super::{Adaptation, AdaptationModel, Download, View, below};
+use super::{Adaptation, AdaptationContext, AdaptationModel, Download, PlayerView, below};
 
 leobench_base::spec! {
     /// The highest bitrate below a share of the harmonic mean of the last downloads' throughput.
@@ -28,9 +28,9 @@ impl ThroughputSpec {
 }
 
 impl AdaptationModel for ThroughputSpec {
-    fn build(&self) -> Box<dyn Adaptation> {
+    fn build(&self, _: &AdaptationContext<'_>) -> Result<Box<dyn Adaptation>, String> {
         let window = self.window.get() as usize;
-        Box::new(Throughput { share: self.share, window, known: VecDeque::new() })
+        Ok(Box::new(Throughput { share: self.share, window, known: VecDeque::new() }))
     }
 }
 
@@ -43,18 +43,19 @@ struct Throughput {
 }
 
 impl Adaptation for Throughput {
-    fn choose(&mut self, view: &View<'_>) -> usize {
+    fn choose(&mut self, view: &PlayerView<'_>) -> Result<usize, String> {
         if self.known.is_empty() {
-            return 0;
+            return Ok(0);
         }
         let times: f64 = self.known.iter().map(|throughput| 1.0 / throughput).sum();
-        below(view.ladder, self.share * self.known.len() as f64 / times)
+        Ok(below(view.ladder, self.share * self.known.len() as f64 / times))
     }
 
-    fn on_download(&mut self, download: &Download) {
+    fn on_download(&mut self, download: &Download) -> Result<(), String> {
         if self.known.len() == self.window {
             self.known.pop_front();
         }
         self.known.push_back(download.throughput());
+        Ok(())
     }
 }

@@ -1,8 +1,10 @@
 //! The player: its buffer, its playback, and when it asks for the next segment.
 
 use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
+use leobench_transport::Plugins;
 
-use crate::adaptation::{Adaptation, Download, View};
+use crate::adaptation::{Adaptation, AdaptationContext, Download, PlayerView};
+use crate::film::Film;
 use crate::quality::quality;
 use crate::spec::{LiveSpec, VideoSpec};
 
@@ -56,9 +58,12 @@ enum Playback {
 pub struct Player {
     ladder: Vec<f64>,
     spec: VideoSpec,
+    film: Film,
     /// By segment, its size over that of a constant bitrate.
     factors: Vec<f64>,
     adaptation: Box<dyn Adaptation>,
+    /// The last download, until the adaptation learns of it.
+    download: Option<Download>,
     start: SimTime,
     /// The time that buffer and position are of.
     now: SimTime,
@@ -83,13 +88,25 @@ struct Latency {
 }
 
 impl Player {
-    /// A player whose viewer begins at `start`; sizes vary by `rng`.
-    pub fn new(spec: &VideoSpec, start: SimTime, rng: &RngTree) -> Self {
-        Self {
-            ladder: spec.ladder.iter().map(|rate| rate.bps() as f64).collect(),
-            factors: spec.factors(rng),
-            adaptation: spec.adaptation.model().build(),
+    /// A player of a film whose viewer begins at `start`. Sizes vary by `rng`, as does an adaptation that is random.
+    ///
+    /// # Errors
+    /// A description of the failure of an adaptation that is a plug-in.
+    pub fn new(
+        spec: &VideoSpec,
+        film: Film,
+        start: SimTime,
+        rng: &RngTree,
+        plugins: &Plugins,
+    ) -> Result<Self, String> {
+        let context = AdaptationContext { film: &film, rng: &rng.child("adaptation"), plugins };
+        Ok(Self {
+            ladder: film.bitrates(),
+            factors: spec.factors(film.segments(), rng),
+            adaptation: spec.adaptation.model().build(&context)?,
+            download: None,
             spec: spec.clone(),
+            film,
             start,
             now: start,
             playback: Playback::Starting,
@@ -100,35 +117,44 @@ impl Player {
             stalls: Vec::new(),
             startup: None,
             latency: Latency::default(),
-        }
+        })
     }
 
     /// Returns what to do at `now`, with no request under way.
-    pub fn next(&mut self, now: SimTime) -> Next {
+    ///
+    /// # Errors
+    /// A description of the failure of an adaptation that is a plug-in; then there is no further call.
+    pub fn next(&mut self, now: SimTime) -> Result<Next, String> {
         self.play_until(now);
+        if let Some(download) = self.download.take() {
+            self.adaptation.on_download(&download)?;
+        }
         let number = self.segments.len() as u64;
-        if number == self.spec.segments() {
-            return Next::Done;
+        if number == self.film.segments() {
+            return Ok(Next::Done);
         }
         let available = self.available(number);
         if now < available {
-            return Next::Wait(available);
+            return Ok(Next::Wait(available));
         }
-        let length = self.spec.segment_length(number);
+        let length = self.film.segment_length(number);
         let excess = (self.buffer + length).saturating_sub(self.spec.most_buffer);
         if !excess.is_zero() && self.playback == Playback::Playing {
-            return Next::Wait(now + scaled(excess, 1.0 / self.speed));
+            return Ok(Next::Wait(now + scaled(excess, 1.0 / self.speed)));
         }
         let bits: Vec<_> = self.ladder.iter().map(|rate| self.bits(number, *rate)).collect();
-        let rung = self.adaptation.choose(&View {
+        let rung = self.adaptation.choose(&PlayerView {
+            now,
             ladder: &self.ladder,
             bits: &bits,
-            segment_s: self.spec.segment.as_secs_f64(),
+            segment_s: self.film.segment.as_secs_f64(),
             buffer_s: self.buffer.as_secs_f64(),
             most_buffer_s: self.spec.most_buffer.as_secs_f64(),
             last: self.segments.last().map(|segment| segment.rung),
-        });
-        let bytes = Bytes::new((bits[rung] / 8.0).ceil().max(1.0) as u64);
+        })?;
+        let chosen =
+            bits.get(rung).ok_or_else(|| format!("chose bitrate {rung} of {}", bits.len()))?;
+        let bytes = Bytes::new((chosen / 8.0).ceil().max(1.0) as u64);
         self.segments.push(Segment {
             rung,
             bytes,
@@ -137,21 +163,20 @@ impl Player {
             buffer: SimDuration::ZERO,
             stalled: SimDuration::ZERO,
         });
-        Next::Ask(bytes)
+        Ok(Next::Ask(bytes))
     }
 
     /// The segment that was asked for has arrived.
     pub fn on_arrival(&mut self, now: SimTime) {
         self.play_until(now);
         let number = self.segments.len() as u64 - 1;
-        let is_last = number + 1 == self.spec.segments();
-        self.buffer += self.spec.segment_length(number);
+        let is_last = number + 1 == self.film.segments();
+        self.buffer += self.film.segment_length(number);
         let (buffer, stalled) = (self.buffer, self.stalled_since_arrival(now));
         let Some(segment) = self.segments.last_mut() else { return };
         (segment.arrived, segment.buffer, segment.stalled) = (Some(now), buffer, stalled);
         let seconds = now.saturating_since(segment.requested).as_secs_f64();
-        let download = Download { bytes: segment.bytes, seconds };
-        self.adaptation.on_download(&download);
+        self.download = Some(Download { bytes: segment.bytes, seconds });
         let needed = match self.playback {
             Playback::Starting => self.spec.start_buffer(),
             Playback::Stalled => self.spec.resume_buffer(),
@@ -204,7 +229,7 @@ impl Player {
     }
 
     fn run_empty(&mut self, at: SimTime) {
-        if self.position >= self.spec.length {
+        if self.position >= self.film.length {
             self.playback = Playback::Ended;
         } else {
             self.playback = Playback::Stalled;
@@ -231,18 +256,18 @@ impl Player {
     /// The speed with which what the viewer is behind is gone after a segment, as far as it may.
     fn speed_of(&self, live: LiveSpec) -> f64 {
         let excess = self.behind(live) - live.latency.as_secs_f64();
-        1.0 + (excess / self.spec.segment.as_secs_f64()).clamp(0.0, live.catch_up)
+        1.0 + (excess / self.film.segment.as_secs_f64()).clamp(0.0, live.catch_up)
     }
 
     /// When a segment can be asked for.
     fn available(&self, number: u64) -> SimTime {
         let Some(live) = self.spec.live else { return self.start };
-        let taken = self.spec.segment * number + self.spec.segment_length(number);
+        let taken = self.film.segment * number + self.film.segment_length(number);
         self.start + taken.saturating_sub(live.latency)
     }
 
     fn bits(&self, number: u64, rate: f64) -> f64 {
-        let seconds = self.spec.segment_length(number).as_secs_f64();
+        let seconds = self.film.segment_length(number).as_secs_f64();
         rate * seconds * self.factors.get(number as usize).copied().unwrap_or(1.0)
     }
 }
@@ -276,7 +301,7 @@ impl Player {
 
     /// Whether all segments have arrived.
     pub fn is_complete(&self) -> bool {
-        self.arrived().count() as u64 == self.spec.segments()
+        self.arrived().count() as u64 == self.film.segments()
     }
 
     /// Whether all of it was played.
@@ -287,7 +312,7 @@ impl Player {
     /// The mean bitrate of the segments that arrived in bit/s, by their length.
     pub fn mean_bitrate(&self) -> Option<f64> {
         let lengths =
-            self.arrived().map(|(number, _)| self.spec.segment_length(number).as_secs_f64());
+            self.arrived().map(|(number, _)| self.film.segment_length(number).as_secs_f64());
         let rates = self.arrived().map(|(_, segment)| self.ladder[segment.rung]);
         let (mut sum, mut seconds) = (0.0, 0.0);
         for (length, rate) in lengths.zip(rates) {

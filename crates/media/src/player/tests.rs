@@ -1,6 +1,7 @@
 //! Players over a link of a constant rate, against closed forms.
 
 use leobench_base::{BitRate, RngTree, SimDuration, SimTime};
+use leobench_transport::Plugins;
 
 use super::{Next, Player, Stall};
 use crate::adaptation::AdaptationSpec;
@@ -18,6 +19,7 @@ fn spec() -> VideoSpec {
         most_buffer: seconds(1_000.0),
         request: leobench_base::Bytes::new(400),
         think: SimDuration::ZERO,
+        begins_within: SimDuration::ZERO,
         live: None,
     }
 }
@@ -41,10 +43,11 @@ fn at(value: f64) -> SimTime {
 
 /// Watches over a link of so many bit/s from `start` on; returns the player and the end.
 fn watch(spec: &VideoSpec, bps: f64, start: f64) -> (Player, SimTime) {
-    let mut player = Player::new(spec, at(start), &RngTree::new(1));
+    let rng = RngTree::new(1);
+    let mut player = Player::new(spec, spec.film(), at(start), &rng, Plugins::NONE).unwrap();
     let mut now = at(start);
     loop {
-        match player.next(now) {
+        match player.next(now).unwrap() {
             Next::Ask(bytes) => {
                 now += seconds(bytes.bits() as f64 / bps);
                 player.on_arrival(now);

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
+use crate::adaptation::PythonAdaptation;
 use crate::congestion::PythonController;
 use crate::errors::PluginError;
 use crate::path_scheduler::PythonPathScheduler;
@@ -78,6 +79,11 @@ impl Interpreter {
                     let kind = "congestion controller";
                     modules.call_method1("build", (kind, class.name, given, seed, parameters))
                 }
+                PluginKind::Adaptation { ladder, segment_s } => {
+                    let given = (PyTuple::new(py, ladder)?, *segment_s);
+                    modules
+                        .call_method1("build", ("adaptation", class.name, given, seed, parameters))
+                }
                 _ => Err(PyTypeError::new_err(format!(
                     "a Python class cannot be a plug-in of the kind {kind:?}"
                 ))),
@@ -130,6 +136,11 @@ impl PluginHost for Interpreter {
                     let controller = PythonController::new(&object, *packet, watch);
                     let controller = controller.map_err(|error| raised(py, &error))?;
                     Ok(Plugin::CongestionController(Box::new(controller)))
+                }
+                PluginKind::Adaptation { .. } => {
+                    let adaptation = PythonAdaptation::new(&object, watch);
+                    let adaptation = adaptation.map_err(|error| raised(py, &error))?;
+                    Ok(Plugin::Adaptation(Box::new(adaptation)))
                 }
                 _ => Err(format!("a Python class cannot be a plug-in of the kind {kind:?}")),
             }

@@ -7,7 +7,7 @@ use leobench_base::spec::Fault;
 use leobench_transport::EndpointError;
 
 use crate::capture::CaptureError;
-use crate::network::NetworkError;
+use crate::network::{ApplicationError, NetworkError};
 use crate::record::SinkError;
 
 /// Why a network could not be built.
@@ -36,6 +36,14 @@ pub enum BuildError {
         flow: String,
         /// Error of the endpoint.
         error: EndpointError,
+    },
+    /// An application cannot be built.
+    #[error("flow `{flow}`: {error}")]
+    Application {
+        /// Name of its flow.
+        flow: String,
+        /// Error of the application.
+        error: ApplicationError,
     },
     /// The scenario was not checked: it names what does not exist, or leaves out what it must say.
     #[error("the scenario is invalid: {0}")]
@@ -75,6 +83,7 @@ impl From<NetworkError> for BuildError {
             NetworkError::Capture(error) => Self::Capture(error),
             NetworkError::Limit(error) => Self::Unsound(error.to_string()),
             NetworkError::Instant(error) => Self::Unsound(error.to_string()),
+            NetworkError::Application { flow, error } => Self::Application { flow, error },
             NetworkError::Flow { flow, error } => Self::Unsound(format!("{flow}: {error}")),
         }
     }

@@ -80,7 +80,7 @@ impl FromScenario<'_> {
         Ok(FlowParts {
             names: FlowNames { name: name.to_owned(), streams: flow.stream_names() },
             ends: [end(sender, ends.from, ends.sender), end(receiver, ends.to, ends.receiver)],
-            application: self.application(name, flow),
+            application: self.application(name, flow)?,
             ledger: self.ledger(flow),
             stalls: flow.transport.model().connects().then(|| StallWatch::new(think)),
         })
@@ -269,8 +269,10 @@ impl FromScenario<'_> {
         Ok(Ports { first, last, step })
     }
 
-    fn application(&self, name: &str, flow: &FlowSpec) -> Box<dyn Application> {
+    fn application(&self, name: &str, flow: &FlowSpec) -> Result<Box<dyn Application>, BuildError> {
         let end = SimTime::ZERO + self.spec.production();
-        application::build(flow, end, &self.rng.child("flows").child(name))
+        let rng = self.rng.child("flows").child(name);
+        let built = application::build(flow, end, &rng, self.plugins);
+        built.map_err(|error| BuildError::Application { flow: name.to_owned(), error })
     }
 }

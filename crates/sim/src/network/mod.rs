@@ -24,7 +24,7 @@ use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
 
-pub use application::{Action, Application, ObjectTimes, Watched};
+pub use application::{Action, Application, ApplicationError, ObjectTimes, Watched};
 use bounds::InstantWatch;
 pub use bounds::{InstantError, LimitError};
 pub use builder::{EndParts, FlowParts, NetworkBuilder};
@@ -141,6 +141,14 @@ pub enum NetworkError {
         flow: String,
         /// Error of the endpoint.
         error: EndpointError,
+    },
+    /// An application of a flow failed.
+    #[error("flow `{flow}`: {error}")]
+    Application {
+        /// Its name.
+        flow: String,
+        /// Error of the application.
+        error: ApplicationError,
     },
     /// It takes more than it may.
     #[error(transparent)]
@@ -281,9 +289,11 @@ impl Network {
     #[inline(never)]
     fn write(&mut self, flow: FlowId) -> Result<(), NetworkError> {
         let mut actions = std::mem::take(&mut self.actions);
-        let FlowSlot { application, ends, .. } = &mut self.flows[flow];
+        let FlowSlot { name, application, ends, .. } = &mut self.flows[flow];
         let ends = *ends;
-        application.advance(self.now, &mut actions);
+        application
+            .advance(self.now, &mut actions)
+            .map_err(|error| NetworkError::Application { flow: name.clone(), error })?;
         self.wakes.set(Entity::Application(flow), application.next_wake());
         for action in actions.drain(..) {
             match action {

@@ -13,7 +13,9 @@ use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{Capacity, ChannelContext, ChannelModel, LinkConfig, QueueModel};
 use leobench_sim::ledger::FlowLedger;
-use leobench_sim::network::{Action, Application, EndParts, FlowParts, Network, NetworkBuilder};
+use leobench_sim::network::{
+    Action, Application, ApplicationError, EndParts, FlowParts, Network, NetworkBuilder,
+};
 use leobench_sim::record::FlowNames;
 use leobench_sim::topology::Attachment;
 use leobench_sim::topology::{Change, LeftPackets, Topology};
@@ -208,10 +210,11 @@ impl Application for Script {
         self.0.front().map(|(at, _)| *at)
     }
 
-    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) {
+    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) -> Result<(), ApplicationError> {
         while let Some((_, action)) = self.0.pop_front_if(|(at, _)| *at <= now) {
             actions.push(action);
         }
+        Ok(())
     }
 
     fn is_finished(&self) -> bool {

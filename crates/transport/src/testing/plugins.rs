@@ -8,8 +8,11 @@ use leobench_base::{RngTree, SimTime};
 use crate::buffer::SendBuffer;
 use crate::path_choice::{Backlog, Choice, PathScheduler, PathView};
 use crate::plugin::{Plugin, PluginClass, PluginHost, PluginKind, PluginScheduler, Plugins};
+use crate::video::{Adaptation, PlayerView};
 
-/// A host with one scheduler of each kind: it fills packets with the streams in order, or takes the first path that has room.
+/// A host with one scheduler of each kind and one adaptation: it fills packets with the streams in order, takes the first path
+/// that has room, or the first bitrate.
+#[derive(Debug)]
 struct InOrder;
 
 /// The plug-ins of that host.
@@ -33,8 +36,9 @@ impl PluginHost for InOrder {
         Ok(match kind {
             PluginKind::StreamScheduler { .. } => Plugin::StreamScheduler(Box::new(Self)),
             PluginKind::PathScheduler { .. } => Plugin::PathScheduler(Box::new(Self)),
+            PluginKind::Adaptation { .. } => Plugin::Adaptation(Box::new(Self)),
             PluginKind::CongestionController { .. } | PluginKind::QuicStack(_) => {
-                return Err("this host has schedulers only".to_owned());
+                return Err("this host has schedulers and an adaptation only".to_owned());
             }
         })
     }
@@ -49,6 +53,12 @@ impl PathScheduler for InOrder {
     ) -> Result<Choice, String> {
         let free = paths.iter().find(|path| path.has_room(now));
         Ok(free.map_or(Choice::Wait, |path| Choice::One(path.id)))
+    }
+}
+
+impl Adaptation for InOrder {
+    fn choose(&mut self, _view: &PlayerView<'_>) -> Result<usize, String> {
+        Ok(0)
     }
 }
 

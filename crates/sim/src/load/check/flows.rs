@@ -34,7 +34,7 @@ pub(super) fn check(
         forecast(spec, flow, &at)?;
         match (&flow.objects, &flow.video) {
             (Some(objects), _) => page::check(flow, objects, &at)?,
-            (None, Some(_)) => video::check(flow, &at)?,
+            (None, Some(watched)) => video::check(flow, watched, plugins, &at)?,
             (None, None) => traffic(flow, &at)?,
         }
         endless(spec, flow, &at)?;

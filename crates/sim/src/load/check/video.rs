@@ -1,12 +1,19 @@
 //! Checks of videos: what stands beside them.
 
 use leobench_base::spec::SpecError;
+use leobench_media::VideoSpec;
+use leobench_transport::Plugins;
 
 use super::Place;
 use crate::scenario::{ApplicationSpec, FlowSpec, Streams};
 
 /// Checks a flow over which somebody watches a `video`.
-pub(super) fn check(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+pub(super) fn check(
+    flow: &FlowSpec,
+    video: &VideoSpec,
+    plugins: &Plugins,
+    at: &Place<'_>,
+) -> Result<(), SpecError> {
     if !flow.transport.model().connects() {
         let error = at.key("transport").error("has no connections, which a video needs");
         return Err(error.allowed("a transport with connections, such as `quic`, or no `video`"));
@@ -23,10 +30,12 @@ pub(super) fn check(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
         ("stop", flow.stop.is_some(), "no `stop`: a video ends with its last segment"),
         ("reconnect", flow.reconnect.is_some(), "no `reconnect`: a player keeps its connection"),
     ];
-    match given.into_iter().find(|(_, given, _)| *given) {
-        None => Ok(()),
-        Some((key, _, allowed)) => {
-            Err(at.key(key).error("is given together with a `video`").allowed(allowed))
-        }
+    if let Some((key, _, allowed)) = given.into_iter().find(|(_, given, _)| *given) {
+        return Err(at.key(key).error("is given together with a `video`").allowed(allowed));
     }
+    let at = at.key("video");
+    let adaptation = at.key("adaptation");
+    let checked = video.adaptation.model().check(&video.film(), plugins);
+    checked
+        .map_err(|fault| adaptation.key(&fault.field).error(fault.problem).allowed(fault.allowed))
 }

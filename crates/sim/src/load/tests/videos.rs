@@ -55,6 +55,15 @@ fn videos() {
             r#"ladder = ["1 Mbps"], length = "60 s", most_buffer = "7 s", adaptation = "bola""#,
             ".most_buffer = \"7 s\": has no room for the two segments that the adaptation `bola` needs; allowed: at least 8 s",
         ),
+        (
+            r#"ladder = ["1 Mbps"], length = "60 s", adaptation = { python = "m:C" }"#,
+            ".adaptation.python = \"m:C\": is written in Python, which only leobench's Python package can run; allowed: a \
+             kind that is not written in Python",
+        ),
+        (
+            r#"ladder = ["1 Mbps"], length = "60 s", adaptation = { python = "m" }"#,
+            ".adaptation.python = \"m\": names no class; allowed: a module and a class in it, such as `mymodule:MyScheduler`",
+        ),
     ] {
         refused(&[(SOURCE, &video(lines), &format!("{at}{message}"))]);
     }

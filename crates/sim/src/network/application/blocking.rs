@@ -6,7 +6,7 @@ use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Message;
 use leobench_transport::endpoint::Report;
 
-use super::{Action, Application, End, Feed, MOST_AT_ONCE};
+use super::{Action, Application, ApplicationError, End, Feed, MOST_AT_ONCE};
 use crate::scenario::BlocksUntil;
 
 /// Sources that each write with blocking calls.
@@ -140,7 +140,7 @@ impl Application for Blocking {
         Some(calls.min().unwrap_or(self.stop).min(self.stop).max(self.start))
     }
 
-    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) {
+    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) -> Result<(), ApplicationError> {
         let mut budget = MOST_AT_ONCE;
         for number in 0..self.callers.len() {
             self.call(number, now, &mut budget, actions);
@@ -151,6 +151,7 @@ impl Application for Blocking {
             self.finished = true;
             actions.push(Action::Finish { end: End::Sender });
         }
+        Ok(())
     }
 
     fn on_report(&mut self, now: SimTime, _end: End, report: Report) -> bool {

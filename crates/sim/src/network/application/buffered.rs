@@ -4,7 +4,7 @@
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Message;
 
-use super::{Action, Application, End, Feed, MOST_AT_ONCE};
+use super::{Action, Application, ApplicationError, End, Feed, MOST_AT_ONCE};
 
 /// Sources that never wait.
 pub(super) struct Buffered {
@@ -39,7 +39,7 @@ impl Application for Buffered {
         Some(self.next_message().unwrap_or(self.stop).min(self.stop).max(self.start))
     }
 
-    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) {
+    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) -> Result<(), ApplicationError> {
         let (start, stop) = (self.start, self.stop);
         let due = |feed: &Feed| {
             let next = feed.source.next().and_then(|next| absolute(start, next));
@@ -62,6 +62,7 @@ impl Application for Buffered {
             self.finished = true;
             actions.push(Action::Finish { end: End::Sender });
         }
+        Ok(())
     }
 
     fn is_finished(&self) -> bool {

@@ -7,7 +7,7 @@ mod video;
 
 use leobench_base::{End, RngTree, SimTime};
 use leobench_transport::endpoint::Report;
-use leobench_transport::{Message, TrafficSource};
+use leobench_transport::{Message, Plugins, TrafficSource};
 
 use blocking::Blocking;
 use buffered::Buffered;
@@ -29,7 +29,10 @@ pub trait Application: Send {
     fn next_wake(&self) -> Option<SimTime>;
 
     /// Does what is due at `now`, or a part of it: the rest is due at `now` still.
-    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>);
+    ///
+    /// # Errors
+    /// If a plug-in misbehaved.
+    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) -> Result<(), ApplicationError>;
 
     /// Learns what happened to what it wrote, as the transport at `end` reports it; whether its next wake-up may have
     /// changed.
@@ -49,6 +52,21 @@ pub trait Application: Send {
     fn watched(&mut self, _end: SimTime) -> Option<Watched> {
         None
     }
+}
+
+/// Why an application cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ApplicationError {
+    /// The adaptation of a player failed.
+    #[error("adaptation `{adaptation}` at {at}: {problem}")]
+    Adaptation {
+        /// Its name.
+        adaptation: String,
+        /// When.
+        at: SimTime,
+        /// The adaptation's error, with the trace of a plug-in.
+        problem: String,
+    },
 }
 
 /// Whether a report from an end is about the flow's data, and not about what asks for it.
@@ -109,23 +127,31 @@ impl Feed {
 }
 
 /// Builds the applications of a flow in a run whose sources stop at `end`; `rng` is the flow's.
-pub(crate) fn build(flow: &FlowSpec, end: SimTime, rng: &RngTree) -> Box<dyn Application> {
+///
+/// # Errors
+/// If a plug-in cannot be built.
+pub(crate) fn build(
+    flow: &FlowSpec,
+    end: SimTime,
+    rng: &RngTree,
+    plugins: &Plugins,
+) -> Result<Box<dyn Application>, ApplicationError> {
     let start = SimTime::ZERO + flow.start;
     if let Some(objects) = &flow.objects {
-        return Box::new(Page::new(objects, start));
+        return Ok(Box::new(Page::new(objects, start)));
     }
     if let Some(video) = &flow.video {
-        return Box::new(Video::new(video, start, &rng.child("video")));
+        return Ok(Box::new(Video::new(video, start, &rng.child("video"), plugins)?));
     }
     let stop = flow.stop.map_or(end, |stop| end.min(SimTime::ZERO + stop));
     let feeds = feeds(flow, rng);
-    match flow.application {
+    Ok(match flow.application {
         ApplicationSpec::Buffered => Box::new(Buffered::new(feeds, start, stop)),
         ApplicationSpec::Blocking => {
             let until = flow.transport.model().blocks_until();
             Box::new(Blocking::new(feeds, start, stop, until))
         }
-    }
+    })
 }
 
 fn feeds(flow: &FlowSpec, rng: &RngTree) -> Vec<Feed> {

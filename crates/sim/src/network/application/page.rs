@@ -11,7 +11,7 @@ use leobench_transport::Message;
 use leobench_transport::endpoint::Report;
 use rustc_hash::FxHashMap;
 
-use super::{Action, Application, End, ObjectTimes};
+use super::{Action, Application, ApplicationError, End, ObjectTimes};
 use crate::scenario::ObjectSpec;
 
 /// A page being loaded.
@@ -150,7 +150,7 @@ impl Application for Page {
         self.agenda.first().map(|(time, _)| *time)
     }
 
-    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) {
+    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) -> Result<(), ApplicationError> {
         while let Some((_, step)) = self.agenda.first().copied().filter(|(time, _)| *time <= now) {
             self.agenda.pop_first();
             match step {
@@ -158,6 +158,7 @@ impl Application for Page {
                 Step::Answer(object) => self.answer(now, object, actions),
             }
         }
+        Ok(())
     }
 
     fn on_report(&mut self, now: SimTime, end: End, report: Report) -> bool {

@@ -48,7 +48,7 @@ fn paced(script: &[(u64, u64)], streams: usize, stop: u64, keeps_time: bool) -> 
 /// Returns the writes of an application at `now`: stream, size in bytes, time of the call in ms.
 fn writes(application: &mut dyn Application, now: u64) -> Vec<(usize, u64, u64)> {
     let mut actions = Vec::new();
-    application.advance(ms(now), &mut actions);
+    application.advance(ms(now), &mut actions).unwrap();
     let written = actions.iter().filter_map(|action| match action {
         Action::Write { stream, message, .. } => {
             let created = message.created.as_nanos() / 1_000_000;
@@ -61,7 +61,7 @@ fn writes(application: &mut dyn Application, now: u64) -> Vec<(usize, u64, u64)>
 
 fn finishes(application: &mut dyn Application, now: u64) -> Vec<End> {
     let mut actions = Vec::new();
-    application.advance(ms(now), &mut actions);
+    application.advance(ms(now), &mut actions).unwrap();
     let ends = actions.iter().filter_map(|action| match action {
         Action::Finish { end } => Some(*end),
         Action::Create { .. } | Action::Write { .. } => None,
@@ -184,7 +184,7 @@ fn delivered(page: &mut Page, now: u64, end: End, stream: usize, offset: u64) ->
 fn an_object_is_answered_when_its_request_has_arrived_whole() {
     let mut page = page(r#"[{ name = "a", size = "70 B", request = "80 B", think = "5 ms" }]"#);
     let mut actions = Vec::new();
-    page.advance(ms(100), &mut actions);
+    page.advance(ms(100), &mut actions).unwrap();
     let message = |size, at| Message { size: Bytes::new(size), created: ms(at) };
     let (sender, receiver) = (End::Sender, End::Receiver);
     let asked = [
@@ -198,7 +198,7 @@ fn an_object_is_answered_when_its_request_has_arrived_whole() {
     assert!(delivered(&mut page, 120, sender, 0, 80));
     assert_eq!(page.next_wake(), Some(ms(125)));
     actions.clear();
-    page.advance(ms(125), &mut actions);
+    page.advance(ms(125), &mut actions).unwrap();
     let answered = [
         Action::Write { end: sender, stream: 0, message: message(70, 125) },
         Action::Finish { end: sender },
@@ -275,7 +275,7 @@ fn load(page: &mut Page, seed: u64) -> Vec<Action> {
             assert!(page.on_report(now, end, Report::Delivered { stream, offset }));
             continue;
         }
-        page.advance(now, &mut actions);
+        page.advance(now, &mut actions).unwrap();
         for action in &actions {
             if let Action::Write { end, stream, .. } = action {
                 let travels = SimDuration::from_millis(1 + rng.below(30));

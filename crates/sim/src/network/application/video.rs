@@ -5,14 +5,16 @@
 
 use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
 use leobench_media::{Next, Player, VideoSpec};
-use leobench_transport::Message;
 use leobench_transport::endpoint::Report;
+use leobench_transport::{Message, Plugins};
 
-use super::{Action, Application, End};
+use super::{Action, Application, ApplicationError, End};
 
 /// A video being watched.
 pub(super) struct Video {
     player: Option<Player>,
+    /// Name of the player's adaptation.
+    adaptation: String,
     request: Bytes,
     think: SimDuration,
     next: Option<(SimTime, Step)>,
@@ -48,24 +50,43 @@ const STREAM: usize = 0;
 
 impl Video {
     /// A video of a flow that starts at `start`.
-    pub(super) fn new(spec: &VideoSpec, start: SimTime, rng: &RngTree) -> Self {
+    pub(super) fn new(
+        spec: &VideoSpec,
+        start: SimTime,
+        rng: &RngTree,
+        plugins: &Plugins,
+    ) -> Result<Self, ApplicationError> {
         let start = start + spec.wait(rng);
-        Self {
-            player: Some(Player::new(spec, start, rng)),
+        let adaptation = spec.adaptation.name().to_owned();
+        let film = spec.film();
+        let segments = film.segments();
+        let player = match Player::new(spec, film, start, rng, plugins) {
+            Ok(player) => Some(player),
+            Err(problem) => {
+                return Err(ApplicationError::Adaptation { adaptation, at: start, problem });
+            }
+        };
+        Ok(Self {
+            player,
+            adaptation,
             request: spec.request,
             think: spec.think,
             next: Some((start, Step::Look)),
             asked: Bytes::ZERO,
             requests_end: 0,
             segments_end: 0,
-            unasked: spec.segments(),
-            missing: spec.segments(),
-        }
+            unasked: segments,
+            missing: segments,
+        })
     }
 
-    fn look(&mut self, now: SimTime, actions: &mut Vec<Action>) {
-        let Some(player) = &mut self.player else { return };
-        match player.next(now) {
+    fn look(&mut self, now: SimTime, actions: &mut Vec<Action>) -> Result<(), ApplicationError> {
+        let Some(player) = &mut self.player else { return Ok(()) };
+        let next = player.next(now).map_err(|problem| {
+            let adaptation = self.adaptation.clone();
+            ApplicationError::Adaptation { adaptation, at: now, problem }
+        })?;
+        match next {
             Next::Done => {}
             Next::Wait(until) => self.next = Some((until, Step::Look)),
             Next::Ask(bytes) => {
@@ -77,6 +98,7 @@ impl Video {
                 write(End::Receiver, message(self.request), self.unasked == 0, actions);
             }
         }
+        Ok(())
     }
 
     fn answer(&self, now: SimTime, actions: &mut Vec<Action>) {
@@ -97,13 +119,14 @@ impl Application for Video {
         self.next.map(|(time, _)| time)
     }
 
-    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) {
+    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) -> Result<(), ApplicationError> {
         while let Some((_, step)) = self.next.take_if(|(time, _)| *time <= now) {
             match step {
-                Step::Look => self.look(now, actions),
+                Step::Look => self.look(now, actions)?,
                 Step::Answer => self.answer(now, actions),
             }
         }
+        Ok(())
     }
 
     fn on_report(&mut self, now: SimTime, end: End, report: Report) -> bool {
