@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 # The keys of a scenario whose values are files or folders.
-KEYS = frozenset({"file", "delay_file", "elements", "gateway_list", "track", "hypatia"})
+KEYS = frozenset({"file", "delay_file", "elements", "gateway_list", "track", "hypatia", "manifest"})
 
 
 def places(text: str, folder: Path, *, is_json: bool) -> list[tuple[str, str]]:

@@ -5,12 +5,14 @@
 
 pub mod adaptation;
 mod film;
+mod manifest;
 mod player;
 mod quality;
 mod spec;
 
 pub use adaptation::{Adaptation, AdaptationModel, AdaptationSpec};
-pub use film::Film;
+pub use film::{Film, MOST_SEGMENTS};
+pub use manifest::MANIFEST;
 pub use player::{Next, Player, Segment, Stall};
 pub use quality::{SWITCH_WEIGHT, quality};
-pub use spec::{LiveSpec, MOST_SEGMENTS, VideoSpec};
+pub use spec::{LiveSpec, VideoSpec};

@@ -5,9 +5,10 @@ use leobench_base::{BitRate, Bytes, RngTree, SimDuration};
 
 use crate::adaptation::AdaptationSpec;
 use crate::film::Film;
+use crate::manifest::{self, MANIFEST};
 
-/// Segments of a film at most.
-pub const MOST_SEGMENTS: u64 = 65_535;
+/// Length of a segment unless given.
+const SEGMENT: SimDuration = SimDuration::from_secs(4);
 
 /// Bytes of a request, as that of an object of a page.
 const REQUEST: Bytes = Bytes::new(400);
@@ -16,11 +17,13 @@ leobench_base::spec! {
     /// A video that the receiving end watches: segments that it asks for one after the other, each in a bitrate of the ladder.
     pub struct VideoSpec check = VideoSpec::check {
         /// Bitrates of the encodings, from the lowest to the highest.
-        pub ladder: Vec<BitRate>,
+        pub ladder: Option<Vec<BitRate>>,
         /// How long the video is.
-        pub length: SimDuration,
-        /// Length of a segment.
-        pub segment: SimDuration = SimDuration::from_secs(4),
+        pub length: Option<SimDuration>,
+        /// Length of a segment; 4 s unless given.
+        pub segment: Option<SimDuration>,
+        /// File with a DASH manifest (MPD, ISO/IEC 23009-1), which gives ladder, length and segments in place of these keys.
+        pub manifest: Option<String>,
         /// How the bitrate of the next segment is chosen.
         pub adaptation: AdaptationSpec = AdaptationSpec::default(),
         /// Standard deviation of the logarithm of a segment's size around that of its bitrate, the same for all bitrates; 0 for
@@ -66,109 +69,114 @@ impl LiveSpec {
     }
 }
 
+/// The ways to describe a film, for messages.
+const EITHER: &str = "either `ladder`, `length` and `segment`, or a `manifest`";
+
 impl VideoSpec {
     fn check(&self) -> Result<(), Fault> {
-        self.check_ladder()?;
-        self.check_times()?;
+        if self.manifest.is_none() {
+            self.check_film(&self.described()?)?;
+        }
+        let keys = [self.ladder.is_some(), self.length.is_some(), self.segment.is_some()];
+        let mut given = ["ladder", "length", "segment"].into_iter().zip(keys);
+        if self.manifest.is_some()
+            && let Some((key, _)) = given.find(|(_, given)| *given)
+        {
+            return Err(Fault::new(key, "is given together with a `manifest`", EITHER));
+        }
         if !(0.0..=1.0).contains(&self.variation) {
             return Err(Fault::new("variation", "is out of range", "a number from 0 to 1"));
         }
         if self.request.is_zero() {
             return Err(Fault::new("request", "is zero", "at least 1 B"));
         }
-        self.check_adaptation()
-    }
-
-    fn check_ladder(&self) -> Result<(), Fault> {
-        if self.ladder.is_empty() {
-            return Err(Fault::new("ladder", "is empty", "at least one bitrate"));
-        }
-        if self.ladder.iter().any(|rate| rate.is_zero()) {
-            return Err(Fault::new("ladder", "has a bitrate of zero", "bitrates above zero"));
-        }
-        if self.ladder.windows(2).any(|pair| pair[0] >= pair[1]) {
-            let problem = "does not rise from the lowest to the highest bitrate";
-            return Err(Fault::new("ladder", problem, "each bitrate above the one before"));
-        }
         Ok(())
     }
 
-    fn check_adaptation(&self) -> Result<(), Fault> {
+    /// The film. If it is that of a manifest, `read` returns the text of the file of this name.
+    ///
+    /// # Errors
+    /// If the manifest cannot be read, or its film cannot be played with these keys.
+    pub fn film(&self, read: impl FnOnce(&str) -> Result<String, Fault>) -> Result<Film, Fault> {
+        let Some(name) = &self.manifest else { return self.described() };
+        let film = manifest::read(name, &read(name)?)?;
+        self.check_film(&film).map_err(|fault| match fault.field.as_str() {
+            "ladder" | "length" | "segment" => {
+                let problem = format!("{name}: its {} {}", fault.field, fault.problem);
+                Fault::new(MANIFEST, problem, fault.allowed)
+            }
+            _ => fault,
+        })?;
+        Ok(film)
+    }
+
+    /// The film of the keys beside a manifest.
+    fn described(&self) -> Result<Film, Fault> {
+        let missing = |key| Fault::new(key, "is required but missing", EITHER);
+        Ok(Film {
+            ladder: self.ladder.clone().ok_or_else(|| missing("ladder"))?,
+            length: self.length.ok_or_else(|| missing("length"))?,
+            segment: self.segment.unwrap_or(SEGMENT),
+        })
+    }
+
+    fn check_film(&self, film: &Film) -> Result<(), Fault> {
+        film.check()?;
+        self.check_buffers(film.segment)?;
         if let AdaptationSpec::Fixed(fixed) = &self.adaptation
-            && fixed.rung.get() as usize >= self.ladder.len()
+            && fixed.rung.get() as usize >= film.ladder.len()
         {
-            let problem = format!("is no bitrate of the ladder, which has {}", self.ladder.len());
-            let allowed = format!("from 0 to {}", self.ladder.len() - 1);
+            let problem = format!("is no bitrate of the ladder, which has {}", film.ladder.len());
+            let allowed = format!("from 0 to {}", film.ladder.len() - 1);
             return Err(Fault::new("adaptation.rung", problem, allowed));
         }
-        let room = self.most_buffer.as_nanos() / self.segment.as_nanos();
         let by_bola =
             matches!(self.adaptation, AdaptationSpec::Bola(_) | AdaptationSpec::Dynamic(_));
+        let room = self.most_buffer.as_nanos() / film.segment.as_nanos();
         if by_bola && room < 2 {
             let kind = self.adaptation.kind();
             let problem =
                 format!("has no room for the two segments that the adaptation `{kind}` needs");
-            return Err(Fault::new(
-                "most_buffer",
-                problem,
-                format!("at least {}", self.segment * 2),
-            ));
+            let allowed = format!("at least {}", film.segment * 2);
+            return Err(Fault::new("most_buffer", problem, allowed));
         }
         Ok(())
     }
 
-    fn check_times(&self) -> Result<(), Fault> {
-        const SHORTEST: SimDuration = SimDuration::from_millis(10);
-        if self.segment < SHORTEST {
-            return Err(Fault::new("segment", "is too short", format!("{SHORTEST} or more")));
-        }
-        if self.length < self.segment {
-            let problem = format!("is shorter than a segment of {}", self.segment);
-            return Err(Fault::new("length", problem, "at least a segment"));
-        }
-        let segments = self.film().segments();
-        if segments > MOST_SEGMENTS {
-            let problem = format!("makes {segments} segments");
-            return Err(Fault::new("length", problem, format!("at most {MOST_SEGMENTS} segments")));
-        }
-        if self.most_buffer < self.segment {
-            let problem = format!("has no room for a segment of {}", self.segment);
+    fn check_buffers(&self, segment: SimDuration) -> Result<(), Fault> {
+        if self.most_buffer < segment {
+            let problem = format!("has no room for a segment of {segment}");
             return Err(Fault::new("most_buffer", problem, "at least a segment"));
         }
         for (field, buffer) in
             [("start_buffer", self.start_buffer), ("resume_buffer", self.resume_buffer)]
         {
             // The buffer grows by whole segments, so more than the last of them that has room never comes.
-            let most = self.segment * (self.most_buffer.as_nanos() / self.segment.as_nanos());
+            let most = segment * (self.most_buffer.as_nanos() / segment.as_nanos());
             if let Some(buffer) = buffer.filter(|buffer| buffer.is_zero() || *buffer > most) {
                 let problem = if buffer.is_zero() { "is zero" } else { "is never reached" };
                 let allowed = format!("up to the segments that `most_buffer` has room for, {most}");
                 return Err(Fault::new(field, problem, allowed));
             }
         }
+        let least = self.start_buffer(segment).max(segment);
         match self.live {
-            Some(live) if live.latency < self.start_buffer().max(self.segment) => {
+            Some(live) if live.latency < least => {
                 let problem = "is shorter than what playback starts with";
-                let least = self.start_buffer().max(self.segment);
                 Err(Fault::new("live.latency", problem, format!("at least {least}")))
             }
             _ => Ok(()),
         }
     }
 
-    /// The film.
-    pub fn film(&self) -> Film {
-        Film { ladder: self.ladder.clone(), length: self.length, segment: self.segment }
-    }
-
-    /// Content with which playback starts.
-    pub fn start_buffer(&self) -> SimDuration {
-        self.start_buffer.unwrap_or(self.segment)
+    /// Content with which playback starts, given the length of a segment.
+    pub fn start_buffer(&self, segment: SimDuration) -> SimDuration {
+        self.start_buffer.unwrap_or(segment)
     }
 
     /// Content with which it goes on after a stall.
-    pub fn resume_buffer(&self) -> SimDuration {
-        self.resume_buffer.unwrap_or_else(|| self.start_buffer())
+    pub fn resume_buffer(&self, segment: SimDuration) -> SimDuration {
+        self.resume_buffer.unwrap_or_else(|| self.start_buffer(segment))
     }
 
     /// How long after the flow's start the viewer begins.

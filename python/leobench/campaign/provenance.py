@@ -112,6 +112,8 @@ def _named(resolved: Mapping[str, Any], folder: Path) -> list[str]:
     """The names of the files that a resolved scenario reads, relative to `folder`, Python classes aside."""
     sky = resolved.get("constellation") or {}
     read = {*_file_names(resolved["links"]), *_file_names(sky), *_generated(sky, folder)}
+    videos = [flow["video"] for flow in resolved["flows"].values() if flow.get("video")]
+    read |= {video["manifest"] for video in videos if "manifest" in video}
     return sorted(read | set(plugins.libraries(resolved)))
 
 

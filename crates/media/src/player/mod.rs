@@ -178,8 +178,8 @@ impl Player {
         let seconds = now.saturating_since(segment.requested).as_secs_f64();
         self.download = Some(Download { bytes: segment.bytes, seconds });
         let needed = match self.playback {
-            Playback::Starting => self.spec.start_buffer(),
-            Playback::Stalled => self.spec.resume_buffer(),
+            Playback::Starting => self.spec.start_buffer(self.film.segment),
+            Playback::Stalled => self.spec.resume_buffer(self.film.segment),
             Playback::Playing | Playback::Ended => SimDuration::ZERO,
         };
         if buffer >= needed || is_last {

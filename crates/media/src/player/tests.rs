@@ -9,9 +9,10 @@ use crate::spec::{LiveSpec, VideoSpec};
 
 fn spec() -> VideoSpec {
     VideoSpec {
-        ladder: vec![BitRate::from_bps(1_000_000), BitRate::from_bps(4_000_000)],
-        length: seconds(40.0),
-        segment: seconds(4.0),
+        ladder: Some(vec![BitRate::from_bps(1_000_000), BitRate::from_bps(4_000_000)]),
+        length: Some(seconds(40.0)),
+        segment: None,
+        manifest: None,
         adaptation: fixed(1),
         variation: 0.0,
         start_buffer: None,
@@ -44,7 +45,8 @@ fn at(value: f64) -> SimTime {
 /// Watches over a link of so many bit/s from `start` on; returns the player and the end.
 fn watch(spec: &VideoSpec, bps: f64, start: f64) -> (Player, SimTime) {
     let rng = RngTree::new(1);
-    let mut player = Player::new(spec, spec.film(), at(start), &rng, Plugins::NONE).unwrap();
+    let film = spec.film(|_| panic!("there is no manifest")).unwrap();
+    let mut player = Player::new(spec, film, at(start), &rng, Plugins::NONE).unwrap();
     let mut now = at(start);
     loop {
         match player.next(now).unwrap() {
@@ -126,7 +128,7 @@ fn a_live_segment_is_there_when_it_has_been_taken() {
 #[test]
 fn a_viewer_who_is_behind_catches_up() {
     let live = LiveSpec { latency: seconds(6.0), catch_up: 0.05 };
-    let spec = VideoSpec { live: Some(live), length: seconds(80.0), ..spec() };
+    let spec = VideoSpec { live: Some(live), length: Some(seconds(80.0)), ..spec() };
     let (player, end) = watch(&spec, 80e6, 0.0);
     let (mean, most) = player.latency().unwrap();
     assert!((most - 6.2).abs() < 1e-9, "as far behind as the first download took: {most}");
@@ -136,7 +138,7 @@ fn a_viewer_who_is_behind_catches_up() {
 
 #[test]
 fn sizes_that_vary_have_the_mean_of_the_bitrate() {
-    let spec = VideoSpec { variation: 0.4, length: seconds(40_000.0), ..spec() };
+    let spec = VideoSpec { variation: 0.4, length: Some(seconds(40_000.0)), ..spec() };
     let (player, _) = watch(&spec, 1e9, 0.0);
     let bits: f64 = player.segments().iter().map(|segment| segment.bytes.bits() as f64).sum();
     assert!((bits / 40_000.0 / 4e6 - 1.0).abs() < 0.02, "{bits}");

@@ -16,6 +16,7 @@ use super::addresses::Peers;
 use super::error::unsound;
 use super::{BuildError, FromScenario, SocketRequest};
 use crate::ledger::FlowLedger;
+use crate::network::application::ApplicationContext;
 use crate::network::{Application, EndParts, FlowParts, StallWatch, application};
 use crate::record::FlowNames;
 use crate::scenario::{FlowSpec, OpenedBy, TransportSpec};
@@ -271,8 +272,9 @@ impl FromScenario<'_> {
 
     fn application(&self, name: &str, flow: &FlowSpec) -> Result<Box<dyn Application>, BuildError> {
         let end = SimTime::ZERO + self.spec.production();
-        let rng = self.rng.child("flows").child(name);
-        let built = application::build(flow, end, &rng, self.plugins);
+        let rng = &self.rng.child("flows").child(name);
+        let context = ApplicationContext { end, rng, folder: self.folder, plugins: self.plugins };
+        let built = application::build(flow, &context);
         built.map_err(|error| BuildError::Application { flow: name.to_owned(), error })
     }
 }

@@ -1,9 +1,11 @@
 //! Flows: which transport carries which traffic from where to where.
 
+use std::path::Path;
+
 use leobench_base::packet::{IPV4_HEADER, IPV4_UDP_HEADER};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json};
 use leobench_base::{Bytes, End, SimDuration, SimRng, SimTime};
-use leobench_media::VideoSpec;
+use leobench_media::{Film, MANIFEST, VideoSpec};
 use leobench_quic::{QuicSpec, Stack};
 use leobench_transport::buffer::Attributes;
 use leobench_transport::source::BulkSpec;
@@ -13,6 +15,7 @@ use leobench_transport::{SchedulerSpec, SourceSpec};
 
 use super::cross_layer::CrossLayerSpec;
 use super::page::ObjectSpec;
+use super::text_of;
 use crate::topology::ForecastConfig;
 
 /// How far forecasts and reports look ahead unless the scenario says otherwise.
@@ -164,6 +167,14 @@ impl FlowSpec {
     /// The name of a flow among those that a flow with a `count` stands for.
     pub fn numbered(name: &str, number: i64) -> String {
         format!("{name}-{number}")
+    }
+
+    /// The film of its video, whose manifest is looked for in `folder`.
+    ///
+    /// # Errors
+    /// If there is no such manifest, or none of a film.
+    pub(crate) fn film(video: &VideoSpec, folder: &Path) -> Result<Film, Fault> {
+        video.film(|name| text_of(folder, MANIFEST, name))
     }
 
     /// Whether the receiving end asks for what it gets.

@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 
 use super::{Names, Place, cross_layer, library, multipath, page, preferred, video};
 use crate::scenario::{
-    ApplicationSpec, FlowSpec, OpenedBy, ScenarioSpec, StaticTopology, Streams, TransportSpec,
-    Until,
+    ApplicationSpec, FlowSpec, OpenedBy, Scenario, ScenarioSpec, StaticTopology, Streams,
+    TransportSpec, Until,
 };
 
 pub(super) fn check(
-    spec: &ScenarioSpec,
+    Scenario { spec, folder, .. }: &Scenario,
     nodes: &Names<'_>,
     plugins: &Plugins,
     flows: &Place<'_>,
@@ -34,7 +34,7 @@ pub(super) fn check(
         forecast(spec, flow, &at)?;
         match (&flow.objects, &flow.video) {
             (Some(objects), _) => page::check(flow, objects, &at)?,
-            (None, Some(watched)) => video::check(flow, watched, plugins, &at)?,
+            (None, Some(watched)) => video::check(flow, watched, folder, plugins, &at)?,
             (None, None) => traffic(flow, &at)?,
         }
         endless(spec, flow, &at)?;

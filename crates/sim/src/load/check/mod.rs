@@ -124,7 +124,7 @@ fn network(
     links::check(scenario, &nodes, &root.key("links"))?;
     constellation::check(scenario, root)?;
     handovers::links(scenario, &nodes, &root.key("handovers"))?;
-    flows::check(spec, &nodes, plugins, &root.key("flows"))?;
+    flows::check(scenario, &nodes, plugins, &root.key("flows"))?;
     handovers::kinds(spec, &root.key("handovers"))?;
     limits::check(spec, root)?;
     real::check(spec, root)

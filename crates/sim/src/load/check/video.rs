@@ -1,5 +1,7 @@
 //! Checks of videos: what stands beside them.
 
+use std::path::Path;
+
 use leobench_base::spec::SpecError;
 use leobench_media::VideoSpec;
 use leobench_transport::Plugins;
@@ -7,10 +9,11 @@ use leobench_transport::Plugins;
 use super::Place;
 use crate::scenario::{ApplicationSpec, FlowSpec, Streams};
 
-/// Checks a flow over which somebody watches a `video`.
+/// Checks a flow over which somebody watches a `video`; files lie in `folder`.
 pub(super) fn check(
     flow: &FlowSpec,
     video: &VideoSpec,
+    folder: &Path,
     plugins: &Plugins,
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
@@ -34,8 +37,12 @@ pub(super) fn check(
         return Err(at.key(key).error("is given together with a `video`").allowed(allowed));
     }
     let at = at.key("video");
+    let film = FlowSpec::film(video, folder).map_err(|fault| match at.value {
+        Some(value) => fault.at(value, &at.at),
+        None => at.at.missing(fault.problem).allowed(fault.allowed),
+    })?;
     let adaptation = at.key("adaptation");
-    let checked = video.adaptation.model().check(&video.film(), plugins);
+    let checked = video.adaptation.model().check(&film, plugins);
     checked
         .map_err(|fault| adaptation.key(&fault.field).error(fault.problem).allowed(fault.allowed))
 }

@@ -64,6 +64,16 @@ fn videos() {
             r#"ladder = ["1 Mbps"], length = "60 s", adaptation = { python = "m" }"#,
             ".adaptation.python = \"m\": names no class; allowed: a module and a class in it, such as `mymodule:MyScheduler`",
         ),
+        (
+            r#"length = "60 s""#,
+            ".ladder: is required but missing; allowed: either `ladder`, `length` and `segment`, or a `manifest`",
+        ),
+        (
+            r#"manifest = "a.mpd", segment = "2 s""#,
+            ".segment = \"2 s\": is given together with a `manifest`; allowed: either `ladder`, `length` and `segment`, or a \
+             `manifest`",
+        ),
+        (r#"manifest = "a.mpd""#, ".manifest = \"a.mpd\": no such file; allowed: a text file"),
     ] {
         refused(&[(SOURCE, &video(lines), &format!("{at}{message}"))]);
     }

@@ -5,6 +5,9 @@ mod buffered;
 mod page;
 mod video;
 
+use std::path::Path;
+
+use leobench_base::spec::Fault;
 use leobench_base::{End, RngTree, SimTime};
 use leobench_transport::endpoint::Report;
 use leobench_transport::{Message, Plugins, TrafficSource};
@@ -57,6 +60,9 @@ pub trait Application: Send {
 /// Why an application cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApplicationError {
+    /// The manifest of a video is no longer as it was when the scenario was read.
+    #[error("video: {}: {}; allowed: {}", .0.field, .0.problem, .0.allowed)]
+    Video(Fault),
     /// The adaptation of a player failed.
     #[error("adaptation `{adaptation}` at {at}: {problem}")]
     Adaptation {
@@ -126,22 +132,36 @@ impl Feed {
     }
 }
 
-/// Builds the applications of a flow in a run whose sources stop at `end`; `rng` is the flow's.
+/// The inputs of the applications of a flow besides its specification.
+#[derive(Clone, Copy)]
+pub(crate) struct ApplicationContext<'a> {
+    /// When sources stop.
+    pub(crate) end: SimTime,
+    /// The flow's random stream.
+    pub(crate) rng: &'a RngTree,
+    /// The folder of the scenario's files.
+    pub(crate) folder: &'a Path,
+    /// The hosts of plug-ins.
+    pub(crate) plugins: &'a Plugins,
+}
+
+/// Builds the applications of a flow.
 ///
 /// # Errors
-/// If a plug-in cannot be built.
+/// If a manifest cannot be read, or a plug-in cannot be built.
 pub(crate) fn build(
     flow: &FlowSpec,
-    end: SimTime,
-    rng: &RngTree,
-    plugins: &Plugins,
+    context: &ApplicationContext<'_>,
 ) -> Result<Box<dyn Application>, ApplicationError> {
+    let ApplicationContext { end, rng, folder, plugins } = *context;
     let start = SimTime::ZERO + flow.start;
     if let Some(objects) = &flow.objects {
         return Ok(Box::new(Page::new(objects, start)));
     }
     if let Some(video) = &flow.video {
-        return Ok(Box::new(Video::new(video, start, &rng.child("video"), plugins)?));
+        let film = FlowSpec::film(video, folder).map_err(ApplicationError::Video)?;
+        let rng = rng.child("video");
+        return Ok(Box::new(Video::new(video, film, start, &rng, plugins)?));
     }
     let stop = flow.stop.map_or(end, |stop| end.min(SimTime::ZERO + stop));
     let feeds = feeds(flow, rng);

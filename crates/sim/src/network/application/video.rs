@@ -4,7 +4,7 @@
 //! segment, created when the player asks for it: its delay includes the request.
 
 use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
-use leobench_media::{Next, Player, VideoSpec};
+use leobench_media::{Film, Next, Player, VideoSpec};
 use leobench_transport::endpoint::Report;
 use leobench_transport::{Message, Plugins};
 
@@ -52,13 +52,13 @@ impl Video {
     /// A video of a flow that starts at `start`.
     pub(super) fn new(
         spec: &VideoSpec,
+        film: Film,
         start: SimTime,
         rng: &RngTree,
         plugins: &Plugins,
     ) -> Result<Self, ApplicationError> {
         let start = start + spec.wait(rng);
         let adaptation = spec.adaptation.name().to_owned();
-        let film = spec.film();
         let segments = film.segments();
         let player = match Player::new(spec, film, start, rng, plugins) {
             Ok(player) => Some(player),
