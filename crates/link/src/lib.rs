@@ -16,7 +16,7 @@ pub use access::{AccessModel, AccessSpec, MediumAccess};
 pub use channel::{
     Channel, ChannelContext, ChannelModel, ChannelSpec, ChannelState, Mean, Service,
 };
-pub use link::{AfterOverlap, Link, LinkConfig, LinkCounters, LinkOutput};
+pub use link::{AfterOverlap, Link, LinkConfig, LinkCounters, LinkOutput, wire_size};
 pub use loss::{LossModel, LossProcess, LossSpec};
 pub use queue::{
     Backlog, Capacity, Cause, Causes, Dequeued, Drop, Fates, Mark, QueueDiscipline, QueueModel,

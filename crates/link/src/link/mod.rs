@@ -416,7 +416,7 @@ impl Link {
 }
 
 /// Bytes of an IP packet of `size` on the wire with this overhead.
-fn wire_size(size: Bytes, overhead: i64) -> Bytes {
+pub fn wire_size(size: Bytes, overhead: i64) -> Bytes {
     Bytes::new(size.get().saturating_add_signed(overhead).max(1))
 }
 

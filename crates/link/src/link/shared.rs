@@ -40,6 +40,11 @@ impl Link {
         self.delay
     }
 
+    /// Bytes that its framing adds to each packet.
+    pub const fn overhead(&self) -> i64 {
+        self.overhead
+    }
+
     /// Bytes of an IP packet of `size` on the wire.
     pub fn wire_size(&self, size: Bytes) -> Bytes {
         wire_size(size, self.overhead)

@@ -20,13 +20,14 @@ pub struct Transmission {
 /// decides when one leaves, so nobody has to be woken for it.
 pub struct DropTail {
     rate: BitRate,
-    capacity: Capacity,
-    /// Packets whose transmission has not ended, in order; the first `started` have begun.
-    packets: VecDeque<Queued>,
-    started: usize,
-    backlog: Backlog,
     /// End of the last transmission, and its remainder.
     free: (SimTime, u64),
+    /// The packet whose transmission has begun and not ended.
+    wire: Option<Queued>,
+    /// Those behind it, in order: each begins when the one before ends.
+    waiting: VecDeque<Queued>,
+    capacity: Capacity,
+    backlog: Backlog,
     counters: SharedCounters,
 }
 
@@ -42,11 +43,11 @@ impl DropTail {
     pub fn new(rate: BitRate, capacity: Capacity) -> Self {
         Self {
             rate,
-            capacity,
-            packets: VecDeque::new(),
-            started: 0,
-            backlog: Backlog::default(),
             free: (SimTime::ZERO, 0),
+            wire: None,
+            waiting: VecDeque::new(),
+            capacity,
+            backlog: Backlog::default(),
             counters: SharedCounters::new(&Causes::default()),
         }
     }
@@ -65,10 +66,12 @@ impl DropTail {
         let (span, rest) = self.rate.serialise(wire_size, carry).expect("a rate above zero");
         let transmission = Transmission { start, end: start + span };
         self.free = (transmission.end, rest);
-        self.backlog.add(size);
-        self.packets.push_back(Queued { transmission, waited: start - now, size, wire_size });
+        let packet = Queued { transmission, waited: start - now, size, wire_size };
         if start == now {
-            self.begin();
+            self.begin(packet);
+        } else {
+            self.backlog.add(size);
+            self.waiting.push_back(packet);
         }
         Some(transmission)
     }
@@ -76,44 +79,44 @@ impl DropTail {
     /// Counts what has begun and ended up to and including `now`.
     #[inline]
     pub fn advance(&mut self, now: SimTime) {
-        while self.packets.get(self.started).is_some_and(|next| next.transmission.start <= now) {
-            self.begin();
-        }
-        while let Some(first) = self.packets.pop_front_if(|first| first.transmission.end <= now) {
-            let Queued { transmission: Transmission { start, end }, size, wire_size, .. } = first;
-            self.started -= 1;
+        while let Some(packet) = self.wire.take_if(|packet| packet.transmission.end <= now) {
+            let Queued { transmission: Transmission { start, end }, size, wire_size, .. } = packet;
             self.counters.sent.count(size);
             self.counters.wire_bytes += wire_size;
             self.counters.busy += end - start;
+            if let Some(next) = self.waiting.pop_front() {
+                self.backlog.remove(next.size);
+                self.begin(next);
+            }
         }
     }
 
-    /// Counts the beginning of the next transmission.
-    fn begin(&mut self) {
-        let Queued { waited, size, .. } = self.packets[self.started];
-        self.started += 1;
-        self.backlog.remove(size);
+    /// The transmission of a packet begins.
+    #[inline]
+    fn begin(&mut self, packet: Queued) {
         self.counters.started += 1;
-        self.counters.wait.0 += u128::from(waited.as_nanos());
-        self.counters.wait.1 = self.counters.wait.1.max(waited);
+        if !packet.waited.is_zero() {
+            self.counters.wait.0 += u128::from(packet.waited.as_nanos());
+            self.counters.wait.1 = self.counters.wait.1.max(packet.waited);
+        }
+        self.wire = Some(packet);
     }
 
     /// The packets that wait at `now` leave; how many. The one on the wire goes on.
     pub fn withdraw(&mut self, now: SimTime) -> usize {
         self.advance(now);
-        let waiting = self.packets.len() - self.started;
-        for Queued { size, .. } in self.packets.drain(self.started..) {
+        let waiting = self.waiting.len();
+        for Queued { size, .. } in self.waiting.drain(..) {
             self.counters.withdrawn.count(size);
         }
         self.backlog = Backlog::default();
-        self.free = self.packets.back().map_or((now, 0), |last| (last.transmission.end, 0));
+        self.free = self.wire.as_ref().map_or((now, 0), |last| (last.transmission.end, 0));
         waiting
     }
 
     /// The transmission under way at `now` is cut off; whether there was one. Call [`withdraw`](Self::withdraw) first.
     pub fn cut(&mut self, now: SimTime) -> bool {
-        let Some(Queued { transmission, size, .. }) = self.packets.pop_back() else { return false };
-        self.started -= 1;
+        let Some(Queued { transmission, size, .. }) = self.wire.take() else { return false };
         self.counters.busy += now - transmission.start;
         self.counters.withdrawn.count(size);
         self.free = (now, 0);

@@ -19,8 +19,9 @@ impl Transit {
     #[inline]
     pub(super) fn forget_route(&mut self, packet: &Descriptor) {
         if self.ride(packet).route.is_some()
-            && let Some(route) = self.ride_mut(packet).leave_route()
+            && let Some(route) = self.ride_mut(packet).route.take()
         {
+            self.trail_mut(packet).leave_route();
             self.routes.release(route);
         }
     }
@@ -149,7 +150,7 @@ impl Network {
         let Some(transit) = &mut self.transit else { return Ok(()) };
         let ride = transit.ride_mut(&packet);
         ride.departed = false;
-        if !ride.is_up() {
+        if !transit.trail(&packet).is_up() {
             return self.board(direction, packet);
         }
         let destination = transit.passenger(direction).route.destination as usize;

@@ -1,8 +1,6 @@
-//! One hop: a transmitter with its queue, and the packets that propagate behind it.
+//! One hop: a transmitter with its queue.
 
-use std::collections::VecDeque;
-
-use leobench_base::{BitRate, Bytes, Descriptor, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
 use leobench_link::{Backlog, Causes, DropTail, SharedCounters, SharedTransmitter};
 
 use super::{HopKey, HopParts, HopRate, HopTotals, HopTransmitter};
@@ -28,18 +26,6 @@ impl Laser {
     }
 }
 
-/// A packet that propagates; its time of arrival is when it will. It fills a cache line.
-#[repr(align(64))]
-struct Flying(Descriptor);
-
-const _: () = assert!(size_of::<Flying>() == 64, "a packet in flight fills a cache line");
-
-impl Flying {
-    const fn arrival(&self) -> SimTime {
-        self.0.meta.arrival
-    }
-}
-
 /// The transmitter of a hop.
 pub(super) enum Transmitter {
     /// Packets only propagate.
@@ -54,8 +40,8 @@ pub(super) struct Hop {
     pub(super) key: HopKey,
     pub(super) name: String,
     pub(super) transmitter: Transmitter,
-    /// In the order of their arrival.
-    flight: VecDeque<Flying>,
+    /// The latest arrival behind it so far.
+    last: SimTime,
     /// Its totals at the last sample.
     sampled: Sampled,
 }
@@ -80,7 +66,7 @@ impl Hop {
                 Transmitter::DropTail(Box::new(DropTail::new(rate, capacity)))
             }
         };
-        Self { key, name, transmitter, flight: VecDeque::new(), sampled: Sampled::default() }
+        Self { key, name, transmitter, last: SimTime::ZERO, sampled: Sampled::default() }
     }
 
     /// Takes a sample of what has happened since the last one; none if nothing has, and nothing waits.
@@ -128,6 +114,16 @@ impl Hop {
         }
     }
 
+    /// The latest arrival behind it so far.
+    pub(super) const fn flies_until(&self) -> SimTime {
+        self.last
+    }
+
+    /// Nothing propagates any more.
+    pub(super) const fn forget_arrivals(&mut self) {
+        self.last = SimTime::ZERO;
+    }
+
     /// Traffic so far, if there is a queue.
     pub(super) fn load(&mut self, now: SimTime) -> Option<LaserLoad> {
         let (counters, _) = self.state(now)?;
@@ -143,85 +139,25 @@ impl Hop {
         Some(HopTotals { name: self.name.clone(), counters })
     }
 
-    /// When a transmission ends, the queue is asked again, or a packet arrives.
+    /// When a transmission ends, or the queue is asked again.
     pub(super) fn next_wake(&self) -> SimTime {
         let due = match &self.transmitter {
             Transmitter::Shared(transmitter, _) => transmitter.next_wake(),
             Transmitter::None | Transmitter::DropTail(_) => None,
         };
-        let arrival = self.flight.front().map(Flying::arrival);
-        due.unwrap_or(SimTime::MAX).min(arrival.unwrap_or(SimTime::MAX))
+        due.unwrap_or(SimTime::MAX)
     }
 
-    /// A packet propagates until `arrival`. Over lasers and cables, none overtakes another; stations and satellites send over different
-    /// ways.
-    pub(super) fn fly(&mut self, arrival: SimTime, mut packet: Descriptor) {
-        let last = self.flight.back().map_or(SimTime::ZERO, Flying::arrival);
-        packet.meta.arrival = arrival;
+    /// When a packet arrives that would propagate until `arrival`. Over lasers and cables, none overtakes another; stations and
+    /// satellites send over different ways.
+    #[inline]
+    pub(super) fn arrival(&mut self, arrival: SimTime) -> SimTime {
+        let last = self.last.max(arrival);
+        self.last = last;
         match self.key {
-            HopKey::Laser(_) | HopKey::Backhaul { .. } => packet.meta.arrival = arrival.max(last),
-            HopKey::Up(_) | HopKey::Down { .. } if arrival < last => {
-                let at = self.flight.partition_point(|flying| flying.arrival() <= arrival);
-                return self.flight.insert(at, Flying(packet));
-            }
-            HopKey::Up(_) | HopKey::Down { .. } => {}
+            HopKey::Laser(_) | HopKey::Backhaul { .. } => last,
+            HopKey::Up(_) | HopKey::Down { .. } => arrival,
         }
-        self.flight.push_back(Flying(packet));
-    }
-
-    /// Whether no packet propagates.
-    pub(super) fn is_empty(&self) -> bool {
-        self.flight.is_empty()
-    }
-
-    /// The next packet that has arrived by `now`.
-    pub(super) fn land(&mut self, now: SimTime) -> Option<Descriptor> {
-        self.flight.pop_front_if(|flying| flying.arrival() <= now).map(|Flying(packet)| packet)
-    }
-
-    /// Takes packets that wait out of the queue at `now`, in order of arrival.
-    pub(super) fn withdraw(
-        &mut self,
-        now: SimTime,
-        leaves: &dyn Fn(&Descriptor) -> bool,
-    ) -> Vec<Descriptor> {
-        let mut packets = Vec::new();
-        match &mut self.transmitter {
-            Transmitter::None => {}
-            Transmitter::Shared(transmitter, _) => transmitter.withdraw(now, leaves, &mut packets),
-            Transmitter::DropTail(transmitter) => {
-                // Packets of a laser leave all together.
-                let last = self.flight.len() - transmitter.withdraw(now);
-                packets.extend(self.flight.drain(last..).map(|Flying(packet)| packet));
-            }
-        }
-        packets
-    }
-
-    /// Takes packets off the wire, and those that propagate.
-    pub(super) fn cut(
-        &mut self,
-        now: SimTime,
-        leaves: &dyn Fn(&Descriptor) -> bool,
-    ) -> Vec<Descriptor> {
-        let on_wire = match &mut self.transmitter {
-            Transmitter::Shared(one, _) => one.cut(now, leaves),
-            Transmitter::DropTail(one) => {
-                one.cut(now);
-                None
-            }
-            Transmitter::None => None,
-        };
-        let mut packets: Vec<_> = on_wire.into_iter().collect();
-        for _ in 0..self.flight.len() {
-            let Some(flying) = self.flight.pop_front() else { break };
-            if leaves(&flying.0) {
-                packets.push(flying.0);
-            } else {
-                self.flight.push_back(flying);
-            }
-        }
-        packets
     }
 }
 

@@ -3,11 +3,13 @@
 //!
 //! A packet takes the next hop that the tables of a satellite name when it gets there, as in a network of routers. [`Transit`] has the
 //! tables, the hops, and the routes of links that have their own, which their packets carry along; `boarding` takes packets off
-//! their links and on again, `service` moves them over hops, `moves` follows the tables, lasers and terminals. [`Ride`] is the
-//! state of one packet on its way.
+//! their links and on again, `service` moves them over hops, `flying` between hops and from laser to laser, `moves` follows the tables,
+//! lasers and terminals. [`Ride`] and [`Trail`] are the state of one packet on its way, [`Flights`] has all that propagate.
 
 mod boarding;
 mod entry;
+mod flights;
+mod flying;
 mod hop;
 mod moves;
 mod plan;
@@ -26,12 +28,13 @@ use super::schedule::WakeHeap;
 use crate::record::HopRow;
 use crate::topology::{LaserLoad, Leg};
 use entry::TableEntry;
+use flights::Flights;
 use hop::{Hop, HopId, Laser};
 pub use plan::{
     HopFactory, HopKey, HopParts, HopRate, HopTransmitter, Radio, Sharing, TransitPlan,
     TransitRoute,
 };
-use ride::Ride;
+use ride::{Ride, Trail};
 use routes::{RouteId, Routes};
 
 /// Totals of a hop that has sent anything.
@@ -88,8 +91,15 @@ pub(in crate::network) struct Transit {
     wakes: WakeHeap,
     /// The first wake-up that the network knows of.
     told: SimTime,
+    /// Packets that propagate behind hops.
+    flights: Flights,
     /// By slot of the packet.
     rides: Vec<Ride>,
+    trails: Vec<Trail>,
+    /// The descriptors of those that propagate, by slot of the packet.
+    aboard: Vec<Option<Descriptor>>,
+    /// By direction of a link.
+    lanes: Vec<Lane>,
     output: SharedOutput,
     totals: TransitTotals,
     /// By laser and direction, its totals when loads were last asked for.
@@ -99,6 +109,15 @@ pub(in crate::network) struct Transit {
 /// The direction of the link of a packet on its way.
 fn direction_of(tag: Tag) -> DirectionId {
     DirectionId::from(tag.0 as usize)
+}
+
+/// The parts of a direction of a link that every satellite on the way of a packet needs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    /// Number of the destination.
+    destination: u32,
+    /// Bytes that its framing adds to a packet.
+    overhead: i64,
 }
 
 /// A direction of a link that leads through it.
@@ -123,12 +142,15 @@ impl Transit {
     ) -> Self {
         assert!(u16::try_from(plan.satellites).is_ok(), "too many satellites for their numbers");
         let mut links: TiVec<_, Option<Passenger>> = directions.iter().map(|_| None).collect();
+        let mut lanes = vec![Lane::default(); directions.len()];
         for (direction, route) in &plan.routes {
             let link = &mut directions[*direction];
             link.share_transmitter();
             plan.causes.drops.iter().for_each(|cause| link.expect_cause(*cause));
             plan.causes.marks.iter().for_each(|cause| link.expect_mark(*cause));
             let rate = link.offered_rate().unwrap_or(BitRate::ZERO);
+            lanes[direction.index()] =
+                Lane { destination: route.destination, overhead: link.overhead() };
             links[*direction] = Some(Passenger {
                 route: *route,
                 entry: None,
@@ -156,7 +178,11 @@ impl Transit {
             laser_hops,
             wakes: WakeHeap::new(0),
             told: SimTime::MAX,
+            flights: Flights::default(),
             rides: Vec::new(),
+            trails: Vec::new(),
+            aboard: Vec::new(),
+            lanes,
             output: SharedOutput::default(),
             totals,
             told_loads: Vec::new(),
@@ -234,15 +260,25 @@ impl Transit {
         &mut self.rides[packet.slot.0 as usize]
     }
 
+    fn trail(&self, packet: &Descriptor) -> &Trail {
+        &self.trails[packet.slot.0 as usize]
+    }
+
+    fn trail_mut(&mut self, packet: &Descriptor) -> &mut Trail {
+        &mut self.trails[packet.slot.0 as usize]
+    }
+
     /// A packet begins its way: its tag is the direction of its link from now on.
     fn begin(&mut self, now: SimTime, direction: DirectionId, packet: &mut Descriptor) {
         let slot = packet.slot.0 as usize;
-        let ride = Ride::new(now, self.epoch);
+        let (ride, trail) = (Ride::new(now), Trail::new(self.epoch));
+        packet.tag = Tag(direction.index() as u32);
         if slot >= self.rides.len() {
             self.rides.resize(slot + 1, ride);
+            self.trails.resize(slot + 1, trail);
+            self.aboard.resize_with(slot + 1, || None);
         }
-        self.rides[slot] = ride;
-        packet.tag = Tag(direction.index() as u32);
+        (self.rides[slot], self.trails[slot]) = (ride, trail);
     }
 
     /// The hop of a key, made when it is first asked for.

@@ -104,9 +104,9 @@ impl Network {
             return Ok(());
         }
         let Some(transit) = &mut self.transit else { return Ok(()) };
-        let hop = &mut transit.hops[id];
-        let waiting = hop.withdraw(self.now, leaves);
-        let cut = if left == LeftPackets::Drop { hop.cut(self.now, leaves) } else { Vec::new() };
+        let waiting = transit.withdraw(self.now, id, leaves);
+        let cut =
+            if left == LeftPackets::Drop { transit.cut(self.now, id, leaves) } else { Vec::new() };
         transit.resume(self.now, id, &self.directions);
         self.pass_on_hop(id)?;
         self.note_hop(id);

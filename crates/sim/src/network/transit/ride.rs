@@ -7,9 +7,8 @@ use super::routes::RouteId;
 /// The most satellites that are remembered: loops that begin when tables change are shorter.
 const MOST_REMEMBERED: usize = 12;
 
-/// State of a packet between both ends of its link; it fills a cache line.
+/// State of a packet between both ends of its link that satellites leave alone.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
 pub(super) struct Ride {
     /// When it entered its link.
     pub(super) entered: SimTime,
@@ -19,19 +18,25 @@ pub(super) struct Ride {
     pub(super) delay_ahead: SimDuration,
     /// Number of the satellite behind a way up, of the station behind one down.
     pub(super) node_ahead: u32,
-    /// The state of the tables when it entered its link.
-    epoch: u32,
     /// The route that it carries along, if it does not follow tables.
     pub(super) route: Option<RouteId>,
-    /// Satellites so far.
-    hops: u16,
     /// Whether its first transmission has begun.
     pub(super) departed: bool,
+}
+
+/// The satellites on a packet's way so far.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(super) struct Trail {
+    /// The state of the tables when the packet entered its link.
+    epoch: u32,
+    /// Satellites so far.
+    hops: u16,
     /// The latest satellites on its way, by their number among all so far.
     visited: [u16; MOST_REMEMBERED],
 }
 
-const _: () = assert!(size_of::<Ride>() == 64, "a ride fills a cache line");
+const _: () = assert!(size_of::<Trail>() == 32, "two trails fill a cache line");
 
 /// How a packet came to a satellite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,18 +54,22 @@ const MOST_HOPS: u16 = 255;
 
 impl Ride {
     /// A packet enters its link.
-    pub(super) const fn new(now: SimTime, epoch: u32) -> Self {
+    pub(super) const fn new(now: SimTime) -> Self {
         Self {
             entered: now,
             queued: SimDuration::ZERO,
             delay_ahead: SimDuration::ZERO,
             node_ahead: 0,
-            epoch,
             route: None,
-            hops: 0,
             departed: false,
-            visited: [0; MOST_REMEMBERED],
         }
+    }
+}
+
+impl Trail {
+    /// A packet enters its link.
+    pub(super) const fn new(epoch: u32) -> Self {
+        Self { epoch, hops: 0, visited: [0; MOST_REMEMBERED] }
     }
 
     /// The packet is at a satellite, whose tables have this state. Within one state of the tables no packet meets a satellite twice,
@@ -86,13 +95,12 @@ impl Ride {
         usize::from(self.hops).saturating_sub(1)
     }
 
-    /// From the satellite where it is, it follows tables, which may lead it back.
-    pub(super) const fn leave_route(&mut self) -> Option<RouteId> {
+    /// From the satellite where it is, the packet follows tables, which may lead it back.
+    pub(super) const fn leave_route(&mut self) {
         self.epoch = self.epoch.wrapping_sub(1);
-        self.route.take()
     }
 
-    /// Whether it has been at a satellite.
+    /// Whether the packet has been at a satellite.
     pub(super) const fn is_up(&self) -> bool {
         self.hops > 0
     }

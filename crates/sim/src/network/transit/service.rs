@@ -4,6 +4,8 @@ use leobench_base::{Descriptor, DirectionId, SimDuration, SimTime};
 use leobench_link::{Cause, Drop, Link, Mark, PacketService, Started};
 use typed_index_collections::TiSlice;
 
+use super::flights::Flight;
+use super::flying::Relay;
 use super::hop::Transmitter;
 use super::ride::Visit;
 use super::{
@@ -73,17 +75,15 @@ impl Transit {
         }
     }
 
-    /// Sets the wake-up of a hop; returns the first one of all, if that is another one now.
-    fn set_wake(&mut self, id: HopId) -> Option<SimTime> {
+    /// Sets the wake-up of a hop.
+    fn set_wake(&mut self, id: HopId) {
         self.wakes.set(id.index(), self.hops[id].next_wake());
-        let first = self.wakes.first().0;
-        let before = std::mem::replace(&mut self.told, first);
-        (first != before).then_some(first)
     }
 
-    /// The satellite at the far end of a laser.
-    fn end_of(&self, laser: u32) -> u32 {
-        self.lasers[laser as usize / 2].ends[1 - laser as usize % 2]
+    /// When something is due next, and at which hop.
+    #[inline]
+    fn first(&self) -> (SimTime, usize) {
+        self.wakes.first().min(self.flights.first())
     }
 
     /// The next hop of a packet at a satellite on the route that it carries along, if it can be used.
@@ -94,15 +94,11 @@ impl Transit {
         (satellite, destination): (u32, usize),
     ) -> NextHop {
         let is_exit = |leg: &Leg| leg.satellite == satellite;
-        match self.routes.laser(route, self.ride(packet).lasers_passed()) {
+        match self.routes.laser(route, self.trail(packet).lasers_passed()) {
             Some(laser) if self.lasers[laser as usize / 2].is_on => NextHop::Over(laser),
             None if self.exits[destination].iter().any(is_exit) => NextHop::Down,
             Some(_) | None => NextHop::Nowhere,
         }
-    }
-
-    fn next_wake(&self) -> Option<SimTime> {
-        Some(self.wakes.first().0).filter(|first| *first < SimTime::MAX)
     }
 
     /// How a packet goes on that leaves a hop's transmitter.
@@ -147,30 +143,43 @@ impl Network {
     /// Works off the next thing due in the network in orbit.
     pub(in crate::network) fn serve_transit(&mut self) -> Result<(), NetworkError> {
         let Some(transit) = &mut self.transit else { return Ok(()) };
-        let (due, number) = transit.wakes.first();
+        let (due, number) = transit.first();
         if due > self.now {
             transit.told = due;
-            self.wakes.set(Entity::Transit, transit.next_wake());
+            self.wakes.set(Entity::Transit, (due < SimTime::MAX).then_some(due));
             return Ok(());
         }
         let id = HopId::from(number);
-        transit.advance(self.now, id, &self.directions);
-        self.pass_on_hop(id)?;
-        while let Some(packet) =
-            self.transit.as_mut().and_then(|transit| transit.hops[id].land(self.now))
-        {
-            self.reach(id, packet)?;
+        if transit.wakes.first() == (due, number) {
+            transit.advance(self.now, id, &self.directions);
+            self.pass_on_hop(id)?;
+            if let Some(transit) = &mut self.transit {
+                transit.set_wake(id);
+            }
         }
-        self.note_hop(id);
+        while let Some(flight) =
+            self.transit.as_mut().and_then(|transit| transit.flights.land(self.now, id))
+        {
+            self.reach(flight)?;
+        }
+        self.note_transit();
         Ok(())
     }
 
-    /// Sets the wake-up of a hop.
+    /// Sets the wake-up of a hop, and that of the network in orbit.
     pub(super) fn note_hop(&mut self, id: HopId) {
-        if let Some(transit) = &mut self.transit
-            && let Some(first) = transit.set_wake(id)
-        {
-            self.wakes.set(Entity::Transit, Some(first).filter(|first| *first < SimTime::MAX));
+        if let Some(transit) = &mut self.transit {
+            transit.set_wake(id);
+        }
+        self.note_transit();
+    }
+
+    /// Sets the wake-up of the network in orbit.
+    fn note_transit(&mut self) {
+        let Some(transit) = &mut self.transit else { return };
+        let (first, _) = transit.first();
+        if std::mem::replace(&mut transit.told, first) != first {
+            self.wakes.set(Entity::Transit, (first < SimTime::MAX).then_some(first));
         }
     }
 
@@ -235,7 +244,7 @@ impl Network {
         match transit.way_on(id, &packet) {
             Onward::Ends(delay) => self.alight(delay, packet),
             Onward::Flies(delay) => {
-                transit.hops[id].fly(self.now + delay, packet);
+                transit.fly(self.now, id, delay, packet);
                 Ok(())
             }
             Onward::Stranded => self.strand(packet),
@@ -243,13 +252,20 @@ impl Network {
     }
 
     /// A packet reaches the end of a hop.
-    fn reach(&mut self, id: HopId, packet: Descriptor) -> Result<(), NetworkError> {
-        let Some(transit) = &self.transit else { return Ok(()) };
-        match transit.hops[id].key {
-            HopKey::Laser(laser) => self.visit(transit.end_of(laser), packet),
-            HopKey::Up(_) => self.visit(transit.ride(&packet).node_ahead, packet),
-            HopKey::Down { .. } => self.at_gateway(transit.ride(&packet).node_ahead, packet),
-            HopKey::Backhaul { station, .. } => self.at_gateway(station, packet),
+    #[inline]
+    fn reach(&mut self, flight: Flight) -> Result<(), NetworkError> {
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        if flight.to_ground {
+            let packet = transit.unload(&flight);
+            return self.at_gateway(flight.node, packet);
+        }
+        match transit.relay(self.now, &flight) {
+            Relay::Sent => Ok(()),
+            Relay::Refused => self.refuse(&flight),
+            Relay::Other => {
+                let packet = transit.unload(&flight);
+                self.visit(flight.node, packet)
+            }
         }
     }
 
@@ -257,7 +273,7 @@ impl Network {
     pub(super) fn visit(&mut self, satellite: u32, packet: Descriptor) -> Result<(), NetworkError> {
         let Some(transit) = &mut self.transit else { return Ok(()) };
         let epoch = transit.epoch;
-        let visit = transit.ride_mut(&packet).visit(satellite, epoch);
+        let visit = transit.trail_mut(&packet).visit(satellite, epoch);
         let direction = direction_of(packet.tag);
         transit.totals.visits += 1;
         match visit {
@@ -313,29 +329,31 @@ impl Network {
     }
 
     /// A packet goes over a laser.
-    fn go_over(&mut self, laser: u32, mut packet: Descriptor) -> Result<(), NetworkError> {
+    fn go_over(&mut self, laser: u32, packet: Descriptor) -> Result<(), NetworkError> {
         let Some(transit) = &mut self.transit else { return Ok(()) };
         let id = transit.laser_hop(laser);
-        let delay = transit.lasers[laser as usize / 2].delay;
-        let hop = &mut transit.hops[id];
-        let Transmitter::DropTail(transmitter) = &mut hop.transmitter else {
+        if !matches!(transit.hops[id].transmitter, Transmitter::DropTail(_)) {
+            let delay = transit.lasers[laser as usize / 2].delay;
             transit.ride_mut(&packet).delay_ahead = delay;
             return self.put_on(id, packet);
-        };
-        packet.meta.enter(self.now);
-        let size = packet.meta.size;
-        let wire_size = self.directions[direction_of(packet.tag)].wire_size(size);
-        let Some(sent) = transmitter.enqueue(self.now, size, wire_size) else {
-            return self.drop_on_hop(packet, Cause::QUEUE);
-        };
-        transit.rides[packet.slot.0 as usize].queued += sent.start - self.now;
-        packet.meta.begin(sent.start);
-        let was_empty = hop.is_empty();
-        hop.fly(sent.end + delay, packet);
-        if was_empty {
-            self.note_hop(id);
         }
-        Ok(())
+        let flight = transit.load(id, packet);
+        match transit.cross(self.now, laser, id, flight) {
+            Relay::Refused => self.refuse(&flight),
+            Relay::Sent | Relay::Other => {
+                self.note_transit();
+                Ok(())
+            }
+        }
+    }
+
+    /// The queue of a laser is full.
+    #[cold]
+    fn refuse(&mut self, flight: &Flight) -> Result<(), NetworkError> {
+        let Some(transit) = &mut self.transit else { return Ok(()) };
+        let mut packet = transit.unload(flight);
+        packet.meta.enter(self.now);
+        self.drop_on_hop(packet, Cause::QUEUE)
     }
 
     /// A packet goes down from its last satellite, unless the link to its terminal is interrupted: it waits there, then.
