@@ -42,10 +42,41 @@ def test_the_own_stack_writes_qlogs(protection: str, tmp_path: Path, quick: Path
             assert names.count("quic:packet_lost") == flow["lost_packets"]
 
 
-@pytest.mark.parametrize("stack", ["own", "noq"])
-def test_early_data_is_refused_by_name(stack: str, tmp_path: Path, quick: Path, capsys: Capture) -> None:
-    transport = f'flows.main.transport={{ kind = "quic", stack = "{stack}", zero_rtt = true }}'
-    assert cli.main(["run", str(quick), "--out", str(tmp_path / "out"), "--set", transport]) == 2
+@pytest.mark.parametrize(
+    ("transport", "problem"),
+    [
+        ('"quic", zero_rtt = true', "zero_rtt = true: requires `resumption`"),
+        ('"quic", stack = "noq", resumption = true', "resumption = true: requires the stack `own`"),
+        ('"quic", resumption = true, zero_rtt = "maybe"', 'zero_rtt = "maybe": unknown word'),
+        ('"tcp", zero_rtt = true', "zero_rtt = true: unknown key"),
+        ('"tcp", resumption = true', "resumption = true: unknown key"),
+    ],
+)
+def test_early_data_is_refused_by_name(
+    transport: str, problem: str, tmp_path: Path, quick: Path, capsys: Capture
+) -> None:
+    setting = f"flows.main.transport={{ kind = {transport} }}"
+    assert cli.main(["run", str(quick), "--out", str(tmp_path / "out"), "--set", setting]) == 2
     said = capsys.readouterr().err
-    assert "flows.main.transport.zero_rtt = true: no stack sends 0-RTT data" in said
+    assert f"flows.main.transport.{problem}" in said
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(("zero_rtt", "decision"), [("true", "accepted"), ('"rejected"', "rejected")])
+def test_early_packets_are_in_the_qlog(zero_rtt: str, decision: str, tmp_path: Path, quick: Path) -> None:
+    transport = f'{{ kind = "quic", resumption = true, zero_rtt = {zero_rtt} }}'
+    result = leobench.run(quick, 1, {"flows.main.transport": transport}, tmp_path / "out", qlog=True)
+    _, *events = records(tmp_path / "out" / "qlog" / "main-sender.sqlog")
+    sent = [event["data"]["header"] for event in events if event["name"] == "quic:packet_sent"]  # type: ignore[index]
+    kinds = [header["packet_type"] for header in sent]
+    # RFC 9000 section 12.3: 0-RTT and 1-RTT packets share their numbers, and the former come first.
+    shared = [header["packet_number"] for header in sent if header["packet_type"] in {"0RTT", "1RTT"}]
+    assert kinds[:2] == ["initial", "0RTT"]
+    assert shared == list(range(len(shared)))
+    assert "0RTT" not in kinds[kinds.index("1RTT") :]
+    _, *events = records(tmp_path / "out" / "qlog" / "main-receiver.sqlog")
+    received = [event["data"]["header"] for event in events if event["name"] == "quic:packet_received"]  # type: ignore[index]
+    early = [header for header in received if header["packet_type"] == "0RTT"]
+    assert bool(early) == (decision == "accepted")
+    (flow,) = result.summary["flows"]
+    assert flow["lost_packets"] == 0 or decision == "accepted"

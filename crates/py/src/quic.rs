@@ -65,7 +65,8 @@ impl QuicConnection {
         let value: Value = serde_json::from_str(parameters).map_err(invalid)?;
         let spec = QuicSpec::read(&value, &At::ROOT).map_err(invalid)?;
         let certificate = Certificate { certificate, key: private_key };
-        let tls = TlsSettings { server_name, certificate, protocols, key_log: None };
+        let tls =
+            TlsSettings { server_name, certificate, protocols, key_log: None, sessions: None };
         let config = ByteConfig {
             role: if is_client { Role::Client } else { Role::Server },
             tls: (spec.protection == Protected::Tls).then_some(tls),

@@ -14,11 +14,12 @@ use leobench_transport::plugin::Plugins;
 
 use super::cids::ACTIVE_LIMIT;
 use super::connection::{Connection, Offer, Parts, Settings};
-use super::crypto::{Crypto, TlsConfig};
+use super::crypto::{Crypto, Earlier, TlsConfig};
 use super::flow::QuicConfig;
 use super::recovery::Control;
 use super::spec::{AfterMigration, MultipathSpec, Protected, QuicSpec};
 use super::streams::{StreamConfig, Streams};
+use super::zero_rtt::ZeroRtt;
 use crate::paths::FourTuple;
 use crate::wire::{ConnectionId, TransportParameters};
 
@@ -54,6 +55,7 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
     let control = Control::new(spec.congestion.name(), algorithm);
     let mut settings = settings(spec, !sends.is_empty());
     streams.write_params(&mut settings.params);
+    let server_params = server_params(config, &settings.params)?;
     // A client makes up the server's first ID; a server learns it from the client's first packet.
     let remote_id = match role {
         Role::Client => Connection::first_id(rng, "initial-destination"),
@@ -63,7 +65,7 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
         role,
         addresses: FourTuple { local, remote },
         interfaces: Interfaces::new(local.ip()),
-        crypto: crypto(spec, role)?,
+        crypto: crypto(spec, role, &server_params)?,
         as_bytes: spec.protection == Protected::Tls,
         streams,
         control,
@@ -76,6 +78,21 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
         preferred: None,
         rng: rng.clone(),
     })
+}
+
+/// The transport parameters of the flow's server, of which those of this end are known. What differs between the ends is how
+/// many streams each lets the other open.
+fn server_params(
+    config: &QuicConfig<'_>,
+    ours: &TransportParameters,
+) -> Result<TransportParameters, EndpointError> {
+    let QuicConfig { spec, role, sends, rng, plugins, .. } = *config;
+    let mut params = ours.clone();
+    if role == Role::Client {
+        let server = StreamConfig::of_flow(spec, Role::Server, &[], sends.len(), rng, plugins);
+        Streams::new(&server)?.write_params(&mut params);
+    }
+    Ok(params)
 }
 
 /// The several paths that an end offers: a client always does, a server only with `peer_offers`.
@@ -112,11 +129,25 @@ pub(super) fn offer(spec: &MultipathSpec, rng: &RngTree, plugins: &Plugins) -> O
     }
 }
 
-fn crypto(spec: &QuicSpec, role: Role) -> Result<Crypto, EndpointError> {
+/// The source of keys, between ends whose server has these transport parameters, now and in an earlier connection.
+fn crypto(
+    spec: &QuicSpec,
+    role: Role,
+    params: &TransportParameters,
+) -> Result<Crypto, EndpointError> {
+    let early = match (spec.zero_rtt, role) {
+        (ZeroRtt::Unused, _) | (ZeroRtt::Rejected, Role::Server) => false,
+        (ZeroRtt::Accepted, _) | (ZeroRtt::Rejected, Role::Client) => true,
+    };
+    let earlier = spec.resumption.then(|| {
+        let mut encoded = Vec::new();
+        params.write(&mut encoded);
+        Box::new(Earlier { early, params: encoded })
+    });
     if spec.protection == Protected::Null {
-        return Ok(Crypto::Null);
+        return Ok(Crypto::Null(earlier));
     }
-    TlsConfig::simulated(role)
+    TlsConfig::simulated(role, params, earlier.as_deref())
         .map(Crypto::Tls)
         .map_err(|problem| EndpointError::Stack { at: SimTime::ZERO, problem })
 }

@@ -21,15 +21,17 @@ mod streams;
 mod timers;
 mod token_key;
 pub mod wire;
+mod zero_rtt;
 
 #[cfg(feature = "tls")]
-pub use crypto::Certificate;
+pub use crypto::{Certificate, Sessions};
 pub use crypto::{KeyLog, NullHandshake, NullKeys, TlsSettings};
 pub use endpoint::QuicEndpoint;
 pub use flow::QuicConfig;
 pub use sans_io::{ByteConfig, ByteConnection, ByteEvent, PeerClose};
 pub use spec::{AckPath, MultipathSpec, Protected, QuicSpec};
 pub use stack::Stack;
+pub use zero_rtt::ZeroRtt;
 
 /// UDP payload that every path has to carry (RFC 9000 section 14): datagrams of the handshake and probes of a route are padded to
 /// it.

@@ -11,6 +11,7 @@ use leobench_transport::scheduler::SchedulerSpec;
 
 use super::MINIMUM_DATAGRAM;
 use super::stack::Stack;
+use super::zero_rtt::ZeroRtt;
 
 /// Smallest UDP payload every QUIC path must carry (RFC 9000 section 14.1).
 const SMALLEST_PAYLOAD: Bytes = Bytes::new(MINIMUM_DATAGRAM);
@@ -238,8 +239,13 @@ leobench_base::spec! {
         pub preferred_address: Option<String> = None,
         /// Actions of the sender on the forecasts of its flow; none by default.
         pub on_forecast: Option<OnForecastSpec> = None,
-        /// Whether the client sends data with its first packets (0-RTT). No stack does here.
-        pub zero_rtt: bool = false,
+        /// Whether the client has a ticket of an earlier connection, with which the handshake needs no certificate (RFC 8446
+        /// section 2.2). Its round trip stays. A ticket serves once.
+        pub resumption: bool = false,
+        /// Whether the client sends data with its first packets (0-RTT, RFC 9001 section 4.6), by the flow-control windows of
+        /// the earlier connection, which are those of this one: `true` if the server accepts the data, `"rejected"` if not. It
+        /// requires `resumption`.
+        pub zero_rtt: ZeroRtt = ZeroRtt::Unused,
     }
 }
 
@@ -257,7 +263,7 @@ fn default_congestion() -> CongestionSpec {
 
 fn check(spec: &QuicSpec) -> Result<(), Fault> {
     check_stack(spec)?;
-    check_resumption(spec)?;
+    check_careful(spec)?;
     if spec.preferred_address.is_some() && spec.multipath.is_some() {
         let problem = "applies only to connections with one path";
         return Err(Fault::new(
@@ -299,7 +305,7 @@ fn check(spec: &QuicSpec) -> Result<(), Fault> {
 }
 
 /// Refuses a careful resumption that nobody can do, and its parameters without it.
-fn check_resumption(spec: &QuicSpec) -> Result<(), Fault> {
+fn check_careful(spec: &QuicSpec) -> Result<(), Fault> {
     const OTHERS: &str = "`reset` or `keep`";
     if spec.after_migration != AfterMigration::CarefulResume {
         return if spec.careful_resume.is_some() {
@@ -330,10 +336,9 @@ fn check_resumption(spec: &QuicSpec) -> Result<(), Fault> {
 
 /// Refuses what a stack lacks.
 fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
-    if spec.zero_rtt {
-        let problem =
-            "no stack sends 0-RTT data, because no connection has a ticket of an earlier one";
-        return Err(Fault::new("zero_rtt", problem, "`false`"));
+    if spec.zero_rtt != ZeroRtt::Unused && !spec.resumption {
+        let problem = "requires `resumption`: only a client with a ticket has keys for 0-RTT data";
+        return Err(Fault::new("zero_rtt", problem, "`false`, or `resumption = true`"));
     }
     match &spec.stack {
         Stack::Own => return Ok(()),
@@ -377,6 +382,10 @@ fn check_stack(spec: &QuicSpec) -> Result<(), Fault> {
     if spec.probe_after.is_some() {
         let problem = "requires the stack `own`: `noq` does not learn of other addresses here";
         return Err(Fault::new("probe_after", problem, "no `probe_after`, or the stack `own`"));
+    }
+    if spec.resumption {
+        let problem = "requires the stack `own`: `noq` has no tickets here";
+        return Err(Fault::new("resumption", problem, "`false`, or the stack `own`"));
     }
     if spec.key_update.is_some() {
         let problem = "requires the stack `own`: `noq` chooses its own times for key updates";

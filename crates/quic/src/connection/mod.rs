@@ -27,8 +27,8 @@ use leobench_transport::endpoint::{EndpointError, Event, Loss, LossVerdict, Move
 use leobench_transport::interfaces::Interfaces;
 
 use self::close::State;
-use self::handshake::CryptoStream;
 pub(super) use self::handshake::Opening;
+use self::handshake::{CryptoStream, EarlyData};
 pub(super) use self::parts::{Parts, Settings};
 pub(super) use self::paths::Offer;
 use self::paths::{Cargo, Multipath, Preferred};
@@ -110,6 +110,13 @@ struct Handshaking {
     peer: Option<TransportParameters>,
     /// Whether `HANDSHAKE_DONE` is to be sent.
     announces_confirmation: bool,
+    early: EarlyData,
+    /// The number of a client's first packet that is no 0-RTT packet.
+    early_end: u64,
+    /// The server's parameters in the earlier connection, while this end sends 0-RTT data.
+    remembered: Option<Box<TransportParameters>>,
+    /// Whether data may be sent: the handshake is complete, or there is 0-RTT data.
+    writes_data: bool,
 }
 
 /// Offers of this end in the handshake.
@@ -253,6 +260,10 @@ impl Connection {
                 token: Payload::new(),
                 peer: None,
                 announces_confirmation: false,
+                early: EarlyData::None,
+                early_end: 0,
+                remembered: None,
+                writes_data: false,
             },
             paths: PathSet::new(path),
             offered: Offered { paths: parts.offer, alone: None },
@@ -353,7 +364,9 @@ impl Connection {
     /// Whether packets can be sent in a space.
     #[inline]
     fn can_send(&self, space: Space) -> bool {
-        self.keys.protection.can_send(level_of(space))
+        let protection = &self.keys.protection;
+        let early = space == Space::Data && protection.can_send(Level::ZeroRtt);
+        protection.can_send(level_of(space)) || early
     }
 
     /// Fails if the controller cannot go on, or the scenario requires what the connection lacks.

@@ -94,7 +94,7 @@ impl Connection {
     fn is_discarded(&self, meta: &RecvMeta, header: &Header) -> bool {
         let (source, is_misplaced) = match header {
             Header::OneRtt { .. } => return false,
-            Header::Handshake(long) => (long.source, false),
+            Header::Handshake(long) | Header::ZeroRtt(long) => (long.source, false),
             Header::Initial(long) => match self.role {
                 Role::Client => (long.source, !long.token.is_empty()),
                 Role::Server => (long.source, meta.size < MINIMUM_DATAGRAM),
@@ -161,6 +161,7 @@ impl Connection {
             Header::OneRtt { spin, .. } => {
                 self.paths[id].on_spin(self.role, number, *spin);
             }
+            Header::ZeroRtt(_) => {}
             header => {
                 self.follow_handshake(now, meta);
                 self.on_long_header(now, space, header);
@@ -179,7 +180,7 @@ impl Connection {
         {
             self.advance_handshake(now, id)?;
         }
-        if space == Space::Data {
+        if matches!(packet.header, Header::OneRtt { .. }) {
             self.follow(now, id, meta, packet);
         }
         Ok(())
@@ -294,6 +295,7 @@ impl Connection {
     ) -> Result<(), TransportError> {
         let space = packet.header.level().space();
         if let Header::OneRtt { key_phase, .. } = packet.header {
+            self.check_early_ack(id, ack)?;
             self.keys.protection.on_ack(id, ack.largest(), key_phase)?;
         }
         let delay = self.ack_delay(space, ack.delay);

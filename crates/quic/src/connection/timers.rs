@@ -110,9 +110,9 @@ impl Connection {
             } else {
                 self.repeat_elsewhere(id);
             }
-            if probe.space != Space::Data && self.handshake.complete {
+            if probe.space != Space::Data && (self.handshake.complete || self.sends_early()) {
                 // A server that has confirmed the handshake has no keys for the rest of it, but knows 1-RTT packets (RFC 9002
-                // section 6.2.4: probes of other spaces too).
+                // section 6.2.4: probes of other spaces too). A client's first flight is repeated with its 0-RTT data.
                 self.paths[id].acks.probes = 1;
                 self.refill_probe(id, Space::Data);
             }

@@ -6,8 +6,9 @@ use leobench_transport::endpoint::{EndpointError, PathId};
 use super::transmit::ACK_DELAY_EXPONENT;
 use super::{Connection, level_of};
 use crate::QlogWriter;
+use crate::paths::PathSet;
 use crate::qlog::{Ending, Metrics, Passage, Trace, packet_type};
-use crate::wire::{ConnectionId, Frames, Header, Level, Packet};
+use crate::wire::{ConnectionId, Frames, Header, Level, Packet, Space};
 
 impl Connection {
     /// Writes a qlog from now on.
@@ -63,15 +64,23 @@ impl Connection {
     pub(super) fn log_losses(&mut self, now: SimTime, id: PathId) {
         let Some(trace) = &mut self.qlog else { return };
         trace.turn_to(id);
-        let kind = packet_type(level_of(self.outcome.space));
+        let space = self.outcome.space;
         for packet in &self.outcome.lost {
-            trace.lost(now, kind, packet.number);
+            let early = (id, space) == (PathSet::FIRST, Space::Data)
+                && packet.number < self.handshake.early_end;
+            let level = if early { Level::ZeroRtt } else { level_of(space) };
+            trace.lost(now, packet_type(level), packet.number);
         }
     }
 
     pub(super) fn log_keys(&mut self, now: SimTime, level: Level) {
         let Some(trace) = &mut self.qlog else { return };
-        trace.keys_installed(now, if level == Level::OneRtt { "1rtt" } else { "handshake" });
+        match level {
+            Level::Initial => {}
+            Level::Handshake => trace.keys_installed(now, "handshake", &["client", "server"]),
+            Level::OneRtt => trace.keys_installed(now, "1rtt", &["client", "server"]),
+            Level::ZeroRtt => trace.keys_installed(now, "0rtt", &["client"]),
+        }
     }
 
     pub(super) fn log_retry(&mut self, now: SimTime, ids: [ConnectionId; 2], token: &[u8]) {

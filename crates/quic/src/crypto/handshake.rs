@@ -1,5 +1,6 @@
 //! The handshake as the connection sees it (RFC 9001 section 4.1).
 
+use super::early::EarlyKeys;
 use super::keys::Keys;
 use crate::wire::{ErrorCode, Level, TransportError};
 
@@ -25,6 +26,17 @@ pub(crate) trait Handshake: Send {
 
     /// Whether this end has sent its Finished message and verified the peer's (RFC 9001 section 4.1.1).
     fn is_complete(&self) -> bool;
+
+    /// The keys of 0-RTT packets, if this end is a client that offers 0-RTT data, after its first call of
+    /// [`Handshake::write`], or a server that accepts it, after it has read the client's first message. It yields them once.
+    fn early_keys(&mut self) -> Option<EarlyKeys>;
+
+    /// The encoded transport parameters that the server had in the earlier connection, if this end is a client that offers
+    /// 0-RTT data.
+    fn remembered_params(&self) -> Option<&[u8]>;
+
+    /// Whether the server accepts the client's 0-RTT data. A client knows once the handshake is complete.
+    fn accepts_early(&self) -> bool;
 }
 
 /// Keys of the next level.

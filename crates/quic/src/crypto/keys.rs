@@ -59,18 +59,24 @@ pub(super) enum PacketKey {
     Tls(TlsPacketKey),
 }
 
+impl Directional {
+    /// Null keys.
+    pub(super) const NULL: Self = Self { header: HeaderKey::Null, packet: PacketKey::Null };
+
+    /// Keys of TLS.
+    pub(super) fn tls((header, packet): (TlsHeaderKey, TlsPacketKey)) -> Self {
+        Self { header: HeaderKey::Tls(header), packet: PacketKey::Tls(packet) }
+    }
+}
+
 impl Keys {
     pub(super) const fn null(next: Next) -> Self {
-        const NULL: Directional = Directional { header: HeaderKey::Null, packet: PacketKey::Null };
-        Self { local: NULL, remote: NULL, next }
+        Self { local: Directional::NULL, remote: Directional::NULL, next }
     }
 
     /// Keys of TLS: the local and the remote ones.
     pub(super) fn tls(directions: [(TlsHeaderKey, TlsPacketKey); 2], next: Next) -> Self {
-        let [local, remote] = directions.map(|(header, packet)| Directional {
-            header: HeaderKey::Tls(header),
-            packet: PacketKey::Tls(packet),
-        });
+        let [local, remote] = directions.map(Directional::tls);
         Self { local, remote, next }
     }
 

@@ -4,8 +4,9 @@
 use leobench_transport::Role;
 
 use super::KeyLog;
+use super::early::{Earlier, EarlyKeys};
 use super::handshake::{Handshake, KeyChange};
-use crate::wire::{Level, TAG_SIZE, TransportError};
+use crate::wire::{Level, TAG_SIZE, TransportError, TransportParameters};
 
 /// Bytes of the authentication tag.
 const TAG: usize = TAG_SIZE as usize;
@@ -39,11 +40,18 @@ impl TlsConfig {
         match settings.0 {}
     }
 
-    pub(crate) fn server(settings: &TlsSettings) -> Result<Self, String> {
+    pub(crate) fn server(
+        settings: &TlsSettings,
+        _params: &TransportParameters,
+    ) -> Result<Self, String> {
         match settings.0 {}
     }
 
-    pub(crate) fn simulated(_role: Role) -> Result<Self, String> {
+    pub(crate) fn simulated(
+        _role: Role,
+        _params: &TransportParameters,
+        _earlier: Option<&Earlier>,
+    ) -> Result<Self, String> {
         Err("this build has no TLS; allowed: the protection `null`".to_owned())
     }
 
@@ -72,6 +80,18 @@ impl Handshake for TlsHandshake {
     }
 
     fn is_complete(&self) -> bool {
+        match self.0 {}
+    }
+
+    fn early_keys(&mut self) -> Option<EarlyKeys> {
+        match self.0 {}
+    }
+
+    fn remembered_params(&self) -> Option<&[u8]> {
+        match self.0 {}
+    }
+
+    fn accepts_early(&self) -> bool {
         match self.0 {}
     }
 }

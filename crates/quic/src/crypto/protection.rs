@@ -5,8 +5,9 @@ use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 
+use super::early::EarlyKeys;
 use super::handshake::KeyChange;
-use super::keys::{Cipher, Keys, TAG};
+use super::keys::{Cipher, Directional, Keys, TAG};
 use super::one_rtt::OneRtt;
 use crate::wire::{
     ConnectionId, Content, Datagram, ErrorCode, Header, Incoming, Level, Number, Packet,
@@ -21,6 +22,7 @@ pub(crate) struct Protection {
     original: ConnectionId,
     initial: Option<Keys>,
     handshake: Option<Keys>,
+    zero_rtt: Option<EarlyKeys>,
     pub(super) one_rtt: Option<OneRtt>,
     /// Whether 1-RTT packets may be read (RFC 9001 section 5.7).
     pub(super) is_complete: bool,
@@ -89,7 +91,7 @@ pub(crate) enum Opened {
         /// Supported versions.
         versions: Vec<u32>,
     },
-    /// Bytes to discard: a 0-RTT packet, a packet of another version, or no packet of QUIC.
+    /// Bytes to discard: a packet of another version, or no packet of QUIC.
     Discarded,
 }
 
@@ -102,6 +104,7 @@ impl Protection {
             original: destination,
             initial: Some(Keys::initial(cipher, role, destination)),
             handshake: None,
+            zero_rtt: None,
             one_rtt: None,
             is_complete: false,
             failed: 0,
@@ -125,7 +128,25 @@ impl Protection {
             Level::Initial => self.initial = Some(change.keys),
             Level::Handshake => self.handshake = Some(change.keys),
             Level::OneRtt => self.one_rtt = Some(OneRtt::new(change.keys, self.update_interval)),
+            Level::ZeroRtt => {}
         }
+    }
+
+    /// Takes up the keys of 0-RTT packets.
+    pub(crate) fn install_early(&mut self, keys: EarlyKeys) {
+        self.zero_rtt = Some(keys);
+    }
+
+    /// Keeps the keys of 0-RTT packets for those that are late, no longer than until a time (RFC 9001 section 4.9.3).
+    pub(crate) fn expire_early(&mut self, until: SimTime) {
+        if let Some(keys) = &mut self.zero_rtt {
+            keys.expire_at(until);
+        }
+    }
+
+    /// Discards the keys of 0-RTT packets if it is time.
+    fn age_early(&mut self, now: SimTime) {
+        self.zero_rtt.take_if(|keys| keys.has_expired(now));
     }
 
     /// The handshake is complete: 1-RTT packets may be read (RFC 9001 section 5.7).
@@ -139,6 +160,7 @@ impl Protection {
             Level::Initial => self.initial = None,
             Level::Handshake => self.handshake = None,
             Level::OneRtt => self.one_rtt = None,
+            Level::ZeroRtt => self.zero_rtt = None,
         }
     }
 
@@ -149,13 +171,18 @@ impl Protection {
             Level::Initial => self.initial.is_some(),
             Level::Handshake => self.handshake.is_some(),
             Level::OneRtt => self.one_rtt.is_some(),
+            Level::ZeroRtt => self.zero_rtt.is_some() && matches!(self.role, Role::Client),
         }
     }
 
     /// Whether packets of this level can be received.
     #[inline]
     pub(crate) const fn can_receive(&self, level: Level) -> bool {
-        self.can_send(level) && (self.is_complete || !matches!(level, Level::OneRtt))
+        match level {
+            Level::ZeroRtt => self.zero_rtt.is_some() && matches!(self.role, Role::Server),
+            Level::OneRtt => self.is_complete && self.can_send(level),
+            Level::Initial | Level::Handshake => self.can_send(level),
+        }
     }
 
     /// The key phase bit for the next 1-RTT packet.
@@ -256,6 +283,7 @@ impl Protection {
         path: PathId,
         header: &Header,
     ) -> Result<bool, TransportError> {
+        self.age_early(now);
         if !self.can_receive(header.level()) {
             return Ok(false);
         }
@@ -298,8 +326,8 @@ impl Protection {
                 Some(keys) => (&keys.local_header, keys.local()),
                 None => return internal("a packet without keys"),
             },
-            level => match self.long_header_keys(level) {
-                Some(keys) => (&keys.local.header, &keys.local.packet),
+            level => match self.long_header_keys(level, |keys| &keys.local) {
+                Some(keys) => (&keys.header, &keys.packet),
                 None => return internal("a packet without keys"),
             },
         };
@@ -313,10 +341,16 @@ impl Protection {
         Ok(())
     }
 
-    const fn long_header_keys(&self, level: Level) -> Option<&Keys> {
+    /// The keys of packets with a long header, for the direction that `of` chooses; those of 0-RTT packets have only one.
+    fn long_header_keys(
+        &self,
+        level: Level,
+        of: impl Fn(&Keys) -> &Directional,
+    ) -> Option<&Directional> {
         match level {
-            Level::Initial => self.initial.as_ref(),
-            Level::Handshake => self.handshake.as_ref(),
+            Level::Initial => self.initial.as_ref().map(of),
+            Level::Handshake => self.handshake.as_ref().map(of),
+            Level::ZeroRtt => self.zero_rtt.as_ref().map(|early| &early.keys),
             Level::OneRtt => None,
         }
     }
@@ -344,10 +378,6 @@ impl Protection {
                 };
                 return self.open_packet(header, bytes, receive).map(Some);
             }
-            Some(Incoming::ZeroRtt { size, .. }) => {
-                rest.advance(size);
-                return Ok(Some(Opened::Discarded));
-            }
             Some(Incoming::Retry { destination, source, token, tag }) => {
                 let content = &rest[..rest.len() - TAG];
                 // RFC 9001 section 5.8: the tag covers the packet as received, its unused bits too.
@@ -373,6 +403,7 @@ impl Protection {
         receive: &Receive<'_>,
     ) -> Result<Opened, TransportError> {
         let (level, size, offset) = (header.level, header.size, header.number_offset);
+        self.age_early(receive.now);
         if !self.can_receive(level) {
             return Ok(Opened::NoKeys { level, bytes });
         }
@@ -397,7 +428,7 @@ impl Protection {
     ) -> Result<Option<(Number, usize)>, TransportError> {
         let header_key = match header.level {
             Level::OneRtt => self.one_rtt.as_ref().map(|keys| &keys.remote_header),
-            level => self.long_header_keys(level).map(|keys| &keys.remote.header),
+            level => self.long_header_keys(level, |keys| &keys.remote).map(|keys| &keys.header),
         };
         let offset = header.number_offset;
         if header_key.and_then(|key| key.unprotect(bytes, offset)).is_none() {
@@ -422,9 +453,8 @@ impl Protection {
                 }
                 (len, limit)
             }
-            (level, _) => match self.long_header_keys(level) {
-                Some(Keys { remote, .. }) => {
-                    let key = &remote.packet;
+            (level, _) => match self.long_header_keys(level, |keys| &keys.remote) {
+                Some(Directional { packet: key, .. }) => {
                     (key.open(0, number.value, bytes, start), key.integrity_limit())
                 }
                 None => return Ok(None),

@@ -261,8 +261,8 @@ impl Trace {
     }
 
     /// `key_updated` for keys that the handshake yielded.
-    pub(super) fn keys_installed(&mut self, now: SimTime, level: &str) {
-        for side in ["client", "server"] {
+    pub(super) fn keys_installed(&mut self, now: SimTime, level: &str, sides: &[&str]) {
+        for side in sides {
             self.event(
                 now,
                 "key_updated",
@@ -412,7 +412,9 @@ impl fmt::Display for HeaderText<'_> {
                 }
                 write_ids(f, &long.destination, &long.source)?;
             }
-            Header::Handshake(long) => write_ids(f, &long.destination, &long.source)?,
+            Header::Handshake(long) | Header::ZeroRtt(long) => {
+                write_ids(f, &long.destination, &long.source)?;
+            }
             Header::OneRtt { destination, spin, key_phase, .. } => {
                 let destination = Hex(destination.as_slice());
                 write!(
@@ -446,5 +448,6 @@ pub(super) const fn packet_type(level: crate::wire::Level) -> &'static str {
         crate::wire::Level::Initial => "initial",
         crate::wire::Level::Handshake => "handshake",
         crate::wire::Level::OneRtt => "1RTT",
+        crate::wire::Level::ZeroRtt => "0RTT",
     }
 }

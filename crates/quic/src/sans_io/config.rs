@@ -14,7 +14,7 @@ use crate::paths::FourTuple;
 use crate::recovery::Control;
 use crate::spec::QuicSpec;
 use crate::streams::{StreamConfig, Streams};
-use crate::wire::ConnectionId;
+use crate::wire::{ConnectionId, TransportParameters};
 
 /// Frames of unreliable datagrams may fill any packet (RFC 9221 section 3).
 const LARGEST_DATAGRAM_FRAME: u64 = 65_535;
@@ -68,7 +68,7 @@ impl ByteConfig {
             role: *role,
             addresses: FourTuple::UNKNOWN,
             interfaces: Interfaces::new(FourTuple::UNKNOWN.local.ip()),
-            crypto: self.crypto()?,
+            crypto: self.crypto(&settings.params)?,
             as_bytes: true,
             streams,
             control,
@@ -86,11 +86,11 @@ impl ByteConfig {
         })
     }
 
-    fn crypto(&self) -> Result<Crypto, EndpointError> {
-        let Some(settings) = &self.tls else { return Ok(Crypto::Null) };
+    fn crypto(&self, params: &TransportParameters) -> Result<Crypto, EndpointError> {
+        let Some(settings) = &self.tls else { return Ok(Crypto::Null(None)) };
         let config = match self.role {
             Role::Client => TlsConfig::client(settings),
-            Role::Server => TlsConfig::server(settings),
+            Role::Server => TlsConfig::server(settings, params),
         };
         config
             .map(Crypto::Tls)

@@ -228,7 +228,7 @@ impl ByteConnection {
         self.events.pop_front()
     }
 
-    /// Opens a stream, if the handshake is complete and the peer allows another one.
+    /// Opens a stream, if the handshake is complete or 0-RTT data may be sent, and the peer allows another one.
     pub fn open(&mut self, direction: Directionality) -> Option<u64> {
         self.live()?.streams_mut().open(direction).map(|id| id.0)
     }

@@ -20,6 +20,7 @@ fn config(role: Role) -> ByteConfig {
             certificate: Certificate::self_signed("test", &[1; 32]),
             protocols: vec![b"test".to_vec()],
             key_log: None,
+            sessions: None,
         }),
         bidirectional: 10,
         unidirectional: 10,

@@ -28,6 +28,12 @@ impl Pending {
         self.data_blocked || !self.stream_data_blocked.is_empty()
     }
 
+    /// Drops what the peer was to be told of its limits.
+    pub(super) fn forget_blocked(&mut self) {
+        (self.data_blocked, self.streams_blocked) = (false, [false; 2]);
+        self.stream_data_blocked.clear();
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         let flags = [self.max_data, self.data_blocked, self.max_streams[0], self.max_streams[1]];
         self.resets.is_empty()

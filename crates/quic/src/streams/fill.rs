@@ -183,6 +183,7 @@ impl Streams {
             }
             part.queued.ready = false;
             self.ready.pop_front();
+            self.release(id);
             self.queue_ready(id);
         }
     }

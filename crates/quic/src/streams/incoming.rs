@@ -190,16 +190,19 @@ impl Streams {
     #[cold]
     fn on_max_stream_data(&mut self, id: StreamId, limit: u64) -> Result<(), TransportError> {
         self.enter(id, Part::Send)?;
-        let Some(part) = self.table.send(id) else { return Ok(()) };
+        self.raise(id, limit);
+        Ok(())
+    }
+
+    /// Raises the peer's limit on the data of a stream.
+    pub(super) fn raise(&mut self, id: StreamId, limit: u64) {
+        let Some(part) = self.table.send(id) else { return };
         if part.raise(limit) {
-            match self.flow_of(id) {
-                Some(stream) => self.hold(stream, false),
-                None => self.queue_ready(id),
-            }
+            self.release(id);
+            self.queue_ready(id);
             self.prune_control();
             self.note_blocked();
         }
-        Ok(())
     }
 
     #[cold]
@@ -213,8 +216,9 @@ impl Streams {
             ));
         }
         if limit > self.may_open[side(kind)] {
-            self.may_open[side(kind)] = limit;
+            let before = std::mem::replace(&mut self.may_open[side(kind)], limit);
             self.pending.streams_blocked[side(kind)] = false;
+            self.on_permitted(kind, before, limit);
             if kind == Directionality::Unidirectional && self.established {
                 self.open_flows();
                 self.note_blocked();

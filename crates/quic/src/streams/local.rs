@@ -144,17 +144,17 @@ impl Streams {
 
     /// A sending part was abandoned: its data waits no more, and the peer must know.
     pub(super) fn on_abandoned(&mut self, id: StreamId) {
+        let is_permitted = self.is_permitted(id);
         let Some(part) = self.table.send(id) else { return };
-        if !part.queued.reset {
+        if is_permitted && !part.queued.reset {
             part.queued.reset = true;
             self.pending.resets.push_back(id);
         }
         let unsent = part.unsent();
+        self.waiting -= unsent;
         if let Some(stream) = self.flow_of(id) {
             self.abandoned += self.backlog(stream);
             self.hold(stream, true);
-        } else {
-            self.waiting -= unsent;
         }
         self.prune();
     }
@@ -175,8 +175,9 @@ impl Streams {
 
     /// Has a stream wait for its turn, if its limit lets it send.
     pub(super) fn queue_ready(&mut self, id: StreamId) {
+        let is_permitted = self.is_permitted(id);
         let Some(part) = self.table.send(id) else { return };
-        if part.unsent() == 0 || part.is_reset() {
+        if part.unsent() == 0 || part.is_reset() || !is_permitted {
             return;
         }
         if part.credit() == 0 {
@@ -192,8 +193,9 @@ impl Streams {
 
     /// Has a stream wait to send something again, or its end.
     pub(super) fn queue_again(&mut self, id: StreamId) {
+        let is_permitted = self.is_permitted(id);
         let Some(part) = self.table.send(id) else { return };
-        if part.has_again() && !part.queued.again {
+        if is_permitted && part.has_again() && !part.queued.again {
             part.queued.again = true;
             self.again.push_back(id);
         }

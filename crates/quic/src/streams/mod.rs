@@ -10,6 +10,7 @@
 mod control;
 mod credit;
 mod delivery;
+mod early;
 mod fill;
 mod id;
 mod incoming;

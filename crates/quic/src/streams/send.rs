@@ -221,6 +221,21 @@ impl SendPart {
         }
     }
 
+    /// All of it is to be sent as if for the first time, by a limit of the peer, which has processed nothing. Returns how many
+    /// bytes had been sent.
+    pub(super) fn restart(&mut self, limit: u64) -> u64 {
+        self.limit = limit;
+        self.lost.clear();
+        (self.blocked_at, self.queued) = (None, Queued::default());
+        if matches!(self.state, SendState::Send | SendState::DataSent) {
+            self.state = SendState::Ready;
+        }
+        if self.fin == Fin::Sent {
+            self.fin = Fin::Due;
+        }
+        std::mem::take(&mut self.sent)
+    }
+
     /// A frame was acknowledged.
     pub(super) fn on_acked(&mut self, start: u64, end: u64, fin: bool) {
         if self.is_reset() {

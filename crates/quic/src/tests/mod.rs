@@ -3,6 +3,7 @@
 mod addresses;
 mod controllers;
 mod datagrams;
+mod early;
 mod handover;
 mod keys;
 mod meetings;

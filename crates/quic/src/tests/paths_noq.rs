@@ -55,9 +55,10 @@ struct Noq {
 impl Noq {
     fn new(plan: &Plan) -> Self {
         let rng = RngTree::new(plan.seed).child("noq");
-        let (Ok(TlsConfig::Client(of_client, _)), Ok(TlsConfig::Server(of_server))) =
-            (TlsConfig::client(&tls()), TlsConfig::server(&tls()))
-        else {
+        let (Ok(TlsConfig::Client(of_client, _)), Ok(TlsConfig::Server(of_server))) = (
+            TlsConfig::client(&tls()),
+            TlsConfig::server(&tls(), &crate::wire::TransportParameters::default()),
+        ) else {
             panic!("the settings are valid")
         };
         let crypto = (
@@ -258,7 +259,9 @@ impl Meeting {
         own.prepare(|parts| {
             let config = match role {
                 Role::Client => TlsConfig::client(&tls()),
-                Role::Server => TlsConfig::server(&tls()),
+                Role::Server => {
+                    TlsConfig::server(&tls(), &crate::wire::TransportParameters::default())
+                }
             };
             (parts.crypto, parts.as_bytes) = (Crypto::Tls(config.unwrap()), true);
         });

@@ -19,6 +19,7 @@ const LONG: u8 = 0xc0;
 const SHORT: u8 = 0x40;
 /// The types of long headers (RFC 9000 table 5).
 const INITIAL: u8 = 0x00;
+const ZERO_RTT: u8 = 0x10;
 const HANDSHAKE: u8 = 0x20;
 const RETRY: u8 = 0x30;
 /// Bits of a short header (RFC 9000 section 17.3.1).
@@ -178,9 +179,10 @@ impl Header {
                 prefixed(out, &fields.token);
                 write_length(out, number, payload_len);
             }
-            Self::Handshake(fields) => {
+            Self::Handshake(fields) | Self::ZeroRtt(fields) => {
                 let ids = [fields.destination, fields.source];
-                long(out, LONG | HANDSHAKE | number_bits, VERSION_1, ids);
+                let kind = if matches!(self, Self::ZeroRtt(_)) { ZERO_RTT } else { HANDSHAKE };
+                long(out, LONG | kind | number_bits, VERSION_1, ids);
                 write_length(out, number, payload_len);
             }
             Self::OneRtt { destination, spin, key_phase, .. } => {

@@ -17,15 +17,6 @@ const FIXED: u8 = 0x40;
 pub enum Incoming {
     /// A packet with frames.
     Packet(ProtectedHeader),
-    /// A 0-RTT packet of so many bytes. Its content is not read.
-    ZeroRtt {
-        /// Destination connection ID.
-        destination: ConnectionId,
-        /// Source connection ID.
-        source: ConnectionId,
-        /// Bytes of the whole packet.
-        size: usize,
-    },
     /// A Retry packet; the rest of the datagram belongs to it.
     Retry {
         /// Destination connection ID.
@@ -119,9 +110,9 @@ impl Incoming {
             return None;
         }
         let (level, token) = match (first >> 4) & 0x03 {
-            0 => (Some(Level::Initial), Bytes::copy_from_slice(reader.prefixed()?)),
-            1 => (None, Bytes::new()),
-            2 => (Some(Level::Handshake), Bytes::new()),
+            0 => (Level::Initial, Bytes::copy_from_slice(reader.prefixed()?)),
+            1 => (Level::ZeroRtt, Bytes::new()),
+            2 => (Level::Handshake, Bytes::new()),
             _ => {
                 let (token, tag) = reader.rest().split_last_chunk()?;
                 // RFC 9000 section 17.2.5.2: a client discards a Retry packet without a token.
@@ -133,17 +124,14 @@ impl Incoming {
         let number_offset = datagram.len() - reader.remaining();
         reader.take(length)?;
         let size = number_offset + length;
-        Some(match level {
-            None => Self::ZeroRtt { destination, source, size },
-            Some(level) => Self::Packet(ProtectedHeader {
-                level,
-                destination,
-                source,
-                token,
-                number_offset,
-                size,
-            }),
-        })
+        Some(Self::Packet(ProtectedHeader {
+            level,
+            destination,
+            source,
+            token,
+            number_offset,
+            size,
+        }))
     }
 }
 
@@ -169,9 +157,14 @@ impl ProtectedHeader {
             Level::Initial => {
                 Header::Initial(Box::new(LongHeader { destination, source, token, number }))
             }
-            Level::Handshake => {
+            Level::Handshake | Level::ZeroRtt => {
                 let token = Bytes::new();
-                Header::Handshake(Box::new(LongHeader { destination, source, token, number }))
+                let long = Box::new(LongHeader { destination, source, token, number });
+                if level == Level::Handshake {
+                    Header::Handshake(long)
+                } else {
+                    Header::ZeroRtt(long)
+                }
             }
             Level::OneRtt => {
                 let (spin, key_phase) = (first & 0x20 != 0, first & 0x04 != 0);

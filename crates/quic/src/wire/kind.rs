@@ -146,6 +146,18 @@ impl Frame {
                 Self::ConnectionClose(close) => close.frame_type.is_some(),
                 _ => false,
             },
+            // RFC 9000 section 12.5: only servers send some of these, and the others answer a server.
+            Level::ZeroRtt => !matches!(
+                self,
+                Self::Ack(_)
+                    | Self::Crypto { .. }
+                    | Self::NewToken(_)
+                    | Self::PathResponse(_)
+                    | Self::RetireConnectionId(_)
+                    | Self::HandshakeDone
+                    | Self::PathAck { .. }
+                    | Self::Path(_)
+            ),
         }
     }
 }
@@ -157,7 +169,7 @@ impl Level {
         match self {
             Self::Initial => Space::Initial,
             Self::Handshake => Space::Handshake,
-            Self::OneRtt => Space::Data,
+            Self::OneRtt | Self::ZeroRtt => Space::Data,
         }
     }
 }

@@ -29,6 +29,8 @@ pub enum Level {
     Handshake,
     /// 1-RTT keys.
     OneRtt,
+    /// 0-RTT keys, derived from the secret of an earlier connection. Only clients send with them.
+    ZeroRtt,
 }
 
 /// A packet number and the bytes that its truncated form takes (RFC 9000 section 17.1).
@@ -47,6 +49,8 @@ pub enum Header {
     Initial(Box<LongHeader>),
     /// A Handshake packet (section 17.2.4), without a token.
     Handshake(Box<LongHeader>),
+    /// A 0-RTT packet (section 17.2.3), without a token.
+    ZeroRtt(Box<LongHeader>),
     /// A 1-RTT packet (section 17.3.1).
     OneRtt {
         /// Destination connection ID.
@@ -118,7 +122,7 @@ impl Header {
     #[inline]
     pub const fn number(&self) -> Number {
         match self {
-            Self::Initial(long) | Self::Handshake(long) => long.number,
+            Self::Initial(long) | Self::Handshake(long) | Self::ZeroRtt(long) => long.number,
             Self::OneRtt { number, .. } => *number,
         }
     }
@@ -129,6 +133,7 @@ impl Header {
         match self {
             Self::Initial(_) => Level::Initial,
             Self::Handshake(_) => Level::Handshake,
+            Self::ZeroRtt(_) => Level::ZeroRtt,
             Self::OneRtt { .. } => Level::OneRtt,
         }
     }
@@ -137,7 +142,7 @@ impl Header {
     #[inline]
     pub const fn destination(&self) -> ConnectionId {
         match self {
-            Self::Initial(long) | Self::Handshake(long) => long.destination,
+            Self::Initial(long) | Self::Handshake(long) | Self::ZeroRtt(long) => long.destination,
             Self::OneRtt { destination, .. } => *destination,
         }
     }

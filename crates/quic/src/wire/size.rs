@@ -119,7 +119,7 @@ impl Header {
                 1 + destination.size() + u64::from(number.len)
             }
             Self::Initial(long) => long.size(payload_len) + prefixed(long.token.len()),
-            Self::Handshake(long) => long.size(payload_len),
+            Self::Handshake(long) | Self::ZeroRtt(long) => long.size(payload_len),
         }
     }
 }

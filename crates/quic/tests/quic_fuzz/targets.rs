@@ -47,7 +47,6 @@ pub(crate) fn headers(input: &[u8]) -> u64 {
                 assert!(header.number_offset <= header.size);
                 (header.level as u8, header.size)
             }
-            Incoming::ZeroRtt { size, .. } => (3, size),
             Incoming::Retry { .. } => (4, rest.len()),
             Incoming::VersionNegotiation { .. } => (5, rest.len()),
             Incoming::OtherVersion { .. } => (6, rest.len()),

@@ -167,6 +167,11 @@ fn a_saturated_trace_delivers_its_opportunities() {
 
 /// A transfer of 10 kB over 50 ms each way at a rate that makes serialisation negligible; when the last byte arrived.
 fn completion_of_a_short_transfer(opened_by: &str) -> f64 {
+    completion_with(opened_by, "")
+}
+
+/// The same with more keys of the transport.
+fn completion_with(opened_by: &str, keys: &str) -> f64 {
     let summary = summary(&one_link(
         r#"
         duration = "10 s"
@@ -178,7 +183,7 @@ fn completion_of_a_short_transfer(opened_by: &str) -> f64 {
         "#,
         &format!(
             r#"
-            transport = "quic"
+            transport = {{ kind = "quic"{keys} }}
             opened_by = "{opened_by}"
             source = {{ kind = "bulk", size = "10 kB" }}
             "#
@@ -196,6 +201,20 @@ fn either_end_may_open_the_connection() {
     // of one for the data; a server that sends waits for the client's Finished first, half a round trip more.
     assert!((completion_of_a_short_transfer("from") - 0.150).abs() < 0.001);
     assert!((completion_of_a_short_transfer("to") - 0.200).abs() < 0.001);
+}
+
+/// 0-RTT data saves the round trip of the handshake, and none if the server rejects it; a ticket alone saves none either.
+#[test]
+fn early_data_saves_a_round_trip() {
+    for protection in ["null", "tls"] {
+        for (zero_rtt, expected) in [("false", 0.150), ("true", 0.050), ("\"rejected\"", 0.150)] {
+            let keys = format!(
+                ", protection = \"{protection}\", resumption = true, zero_rtt = {zero_rtt}"
+            );
+            let took = completion_with("from", &keys);
+            assert!((took - expected).abs() < 0.001, "{keys}: {took} s");
+        }
+    }
 }
 
 #[test]

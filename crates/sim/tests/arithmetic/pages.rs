@@ -80,6 +80,23 @@ fn an_object_on_an_open_connection_takes_a_round_trip_and_its_bytes() {
     assert_eq!(took, 100_000_000 + 1_000 * (request + credit + answer));
 }
 
+/// A request in 0-RTT data is answered before the handshake is complete: the page costs one round trip instead of two.
+#[test]
+fn a_request_may_go_early() {
+    let cases = [("false", 0.2), ("true", 0.1), ("\"rejected\"", 0.2)];
+    let cases = ["null", "tls"].into_iter().flat_map(|of| cases.map(|(key, time)| (of, key, time)));
+    for (protection, zero_rtt, expected) in cases {
+        let transport = format!(
+            "{{ kind = \"quic\", protection = \"{protection}\", resumption = true, zero_rtt = {zero_rtt} }}"
+        );
+        let objects = r#"[{ name = "a", size = "1 kB" }]"#;
+        let flow = format!("transport = {transport}\nopened_by = \"to\"\nobjects = {objects}");
+        let text = one_link("duration = \"10 s\"\nuntil = \"drained\"", FAST, &flow);
+        let completion = page_of(&run(&scenario(&text), 1)).completion_s.unwrap();
+        assert!((completion - expected).abs() < 1e-4, "{protection} {zero_rtt}: {completion} s");
+    }
+}
+
 #[test]
 fn a_chain_of_objects_costs_a_round_trip_each() {
     for links in 1..=6 {

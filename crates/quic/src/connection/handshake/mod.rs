@@ -1,6 +1,7 @@
 //! The handshake (RFC 9000 section 7, RFC 9001 section 4).
 
 mod crypto_stream;
+mod early;
 mod successor;
 
 use bytes::Bytes as Payload;
@@ -9,6 +10,7 @@ use leobench_transport::Role;
 use leobench_transport::endpoint::{Event, PathId};
 
 pub(super) use self::crypto_stream::CryptoStream;
+pub(super) use self::early::EarlyData;
 pub(crate) use self::successor::Opening;
 use super::{AckState, Connection, SPACES, level_of, violation};
 use crate::paths::PathSet;
@@ -57,7 +59,8 @@ impl Connection {
             }
         }
         self.buffers.scratch = scratch;
-        self.take_peer_params()?;
+        self.take_peer_params(now)?;
+        self.begin_early(now)?;
         if !self.handshake.complete && self.handshake.tls.is_complete() {
             self.on_complete(now)?;
         }
@@ -65,7 +68,7 @@ impl Connection {
         Ok(())
     }
 
-    fn take_peer_params(&mut self) -> Result<(), TransportError> {
+    fn take_peer_params(&mut self, now: SimTime) -> Result<(), TransportError> {
         if self.handshake.peer.is_some() {
             return Ok(());
         }
@@ -86,7 +89,11 @@ impl Connection {
         }
         self.take_preferred(&params)?;
         self.paths.first_mut().ids.local.set_limit(params.active_connection_id_limit);
-        self.streams.on_peer_params(&params);
+        if self.sends_early() {
+            self.settle_early(now, &params)?;
+        } else {
+            self.streams.on_peer_params(&params);
+        }
         self.datagrams.on_peer_params(params.max_datagram_frame_size);
         let path = self.paths.first_mut();
         path.mtu = path.mtu.min(params.max_udp_payload_size);
@@ -103,8 +110,9 @@ impl Connection {
                 "no transport parameters",
             ));
         }
-        self.handshake.complete = true;
+        (self.handshake.complete, self.handshake.writes_data) = (true, true);
         self.keys.protection.on_complete();
+        self.end_early(now);
         self.agree_on_paths();
         self.reports.events.push(Event { kind: "established", detail: String::new() });
         self.streams.on_established(now);
@@ -216,6 +224,10 @@ impl Connection {
         let recovery = &mut self.paths.first_mut().recovery;
         recovery.give_up(now, Space::Initial, &mut self.outcome);
         self.settle_outcome(PathSet::FIRST);
+        if self.sends_early() {
+            // The server has dropped these packets, but does not reject 0-RTT data (RFC 9001 section 4.6.2).
+            self.give_up_early(now, false);
+        }
         true
     }
 

@@ -79,7 +79,7 @@ impl Connection {
             role: self.role,
             addresses: opening.addresses,
             interfaces: self.mobility.interfaces.clone(),
-            crypto: self.keys.crypto.clone(),
+            crypto: self.keys.crypto.for_another(),
             as_bytes: self.keys.as_bytes,
             streams,
             control,

@@ -81,6 +81,10 @@ impl Connection {
                 let token = Payload::new();
                 Header::Handshake(Box::new(LongHeader { destination, source, token, number }))
             }
+            Space::Data if self.sends_early() => {
+                let token = Payload::new();
+                Header::ZeroRtt(Box::new(LongHeader { destination, source, token, number }))
+            }
             Space::Data => Header::OneRtt {
                 destination,
                 spin: path.spin,

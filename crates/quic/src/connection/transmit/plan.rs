@@ -172,17 +172,18 @@ impl Connection {
     /// The same for 1-RTT packets on a path.
     #[inline]
     fn has_content_on(&self, path: &Path) -> bool {
-        self.handshake.complete && (self.streams.has_pending() || self.has_control(path))
+        self.handshake.writes_data && (self.streams.has_pending() || self.has_control(path))
             || self.handshake.streams[Space::Data as usize].is_pending()
     }
 
     /// Whether frames of the connection itself are to be sent.
     #[inline]
     pub(super) fn has_control(&self, path: &Path) -> bool {
-        self.handshake.announces_confirmation
+        let wants = self.handshake.announces_confirmation
             || self.ack_control.request.pending
             || self.has_path_control(path)
-            || !self.datagrams.is_empty()
+            || !self.datagrams.is_empty();
+        wants && !self.sends_early()
     }
 
     /// Whether anything about connection IDs, routes or paths is to be sent.
@@ -216,9 +217,9 @@ impl Connection {
     }
 
     /// A server sends no 1-RTT data before the handshake is complete, for the client is not authenticated and its keys are
-    /// not in place.
+    /// not in place. With 0-RTT data, either end may: the secret of an earlier connection authenticates the client.
     pub(super) fn may_write(&self, space: Space) -> bool {
-        space != Space::Data || self.handshake.complete
+        space != Space::Data || self.handshake.writes_data
     }
 
     /// Whether this end has to repeat the client's first flight in a probe. Both probes of it carry it: whichever arrives first, a

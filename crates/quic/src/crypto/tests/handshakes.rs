@@ -31,7 +31,7 @@ fn exchange(level: Level, role: Role, from: &mut Protection, to: &mut Protection
 
 #[test]
 fn null() {
-    let cryptos = [Crypto::Null, Crypto::Null];
+    let cryptos = [Crypto::Null(None), Crypto::Null(None)];
     let ends = shake(&cryptos, usize::MAX).unwrap();
     let [client, server] = &ends;
     let initial = (Level::Initial, CLIENT_HELLO);
@@ -93,7 +93,7 @@ fn failure(cryptos: &[Crypto; 2]) -> ErrorCode {
 fn tls_alerts_become_errors() {
     let ours = settings();
     let client = |settings: &TlsSettings| Crypto::Tls(TlsConfig::client(settings).unwrap());
-    let server = || Crypto::Tls(TlsConfig::server(&ours).unwrap());
+    let server = || Crypto::Tls(TlsConfig::server(&ours, &TransportParameters::default()).unwrap());
     let other = TlsSettings { protocols: vec![b"other".to_vec()], ..ours.clone() };
     let no_protocol = ErrorCode::crypto(120);
     assert_eq!(failure(&[client(&other), server()]), no_protocol, "no protocol in common");
@@ -117,14 +117,14 @@ fn settings_that_cannot_work_are_rejected() {
     assert!(message.starts_with("server name \"two words\" is invalid"), "{message}");
     let mut broken = ours;
     broken.certificate.key = vec![1, 2, 3];
-    let message = TlsConfig::server(&broken).err().unwrap();
+    let message = TlsConfig::server(&broken, &TransportParameters::default()).err().unwrap();
     assert!(message.starts_with("the certificate or its key is invalid"), "{message}");
 }
 
 /// RFC 9001 section 4.1.3: bytes of a level that is over, and of one that has not begun.
 #[test]
 fn bytes_of_another_level_are_rejected() {
-    for cryptos in [[Crypto::Null, Crypto::Null], super::tls(&settings())] {
+    for cryptos in [[Crypto::Null(None), Crypto::Null(None)], super::tls(&settings())] {
         let [mut client, _] = shake(&cryptos, usize::MAX).unwrap();
         for level in [Level::Initial, Level::Handshake] {
             let code = client.handshake.read(level, &[0]).map_err(|error| error.code);

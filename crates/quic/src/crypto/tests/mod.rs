@@ -1,5 +1,6 @@
 //! Helpers that the tests of the cryptography share.
 
+mod early;
 mod examples;
 mod handshakes;
 mod noq;
@@ -14,7 +15,8 @@ use leobench_transport::endpoint::PathId;
 
 use super::*;
 use crate::wire::{
-    ConnectionId, Frame, Frames, Header, Level, LongHeader, Number, Packet, TransportError, Zeros,
+    ConnectionId, Frame, Frames, Header, Level, LongHeader, Number, Packet, TransportError,
+    TransportParameters, Zeros,
 };
 
 /// Bytes from their hexadecimal digits; other characters are skipped.
@@ -33,11 +35,13 @@ fn settings() -> TlsSettings {
         certificate: Certificate::self_signed("leobench.test", &[7; 32]),
         protocols: vec![b"leobench".to_vec()],
         key_log: None,
+        sessions: None,
     }
 }
 
 fn tls(settings: &TlsSettings) -> [Crypto; 2] {
-    [TlsConfig::client(settings).unwrap(), TlsConfig::server(settings).unwrap()].map(Crypto::Tls)
+    let server = TlsConfig::server(settings, &TransportParameters::default());
+    [TlsConfig::client(settings).unwrap(), server.unwrap()].map(Crypto::Tls)
 }
 
 /// One end: a handshake, the keys it yielded, and how many bytes it wrote at each level.
@@ -127,6 +131,7 @@ fn packet(level: Level, from: Role, number: u64, key_phase: bool, frames: Frames
     let header = match level {
         Level::Initial => Header::Initial(long()),
         Level::Handshake => Header::Handshake(long()),
+        Level::ZeroRtt => Header::ZeroRtt(long()),
         Level::OneRtt => Header::OneRtt { destination, spin: false, key_phase, number },
     };
     Packet { header, frames }

@@ -83,7 +83,7 @@ fn parameters(session: &dyn Session) -> Vec<u8> {
 
 #[test]
 fn our_client_shakes_hands_with_noq() {
-    let mut ours = End::new(&Crypto::Null, Role::Client, &encoded(false));
+    let mut ours = End::new(&Crypto::Null(None), Role::Client, &encoded(false));
     let (noqs, _) = through(Side::Client, &encoded(true));
     let mut noq = null_session(Side::Server, &noqs);
     for (_, data) in ours.flight() {
@@ -104,7 +104,7 @@ fn our_client_shakes_hands_with_noq() {
 
 #[test]
 fn our_server_shakes_hands_with_noq() {
-    let mut ours = End::new(&Crypto::Null, Role::Server, &encoded(true));
+    let mut ours = End::new(&Crypto::Null(None), Role::Server, &encoded(true));
     let (noqs, _) = through(Side::Server, &encoded(false));
     let mut noq = null_session(Side::Client, &noqs);
     let hello: Vec<_> =

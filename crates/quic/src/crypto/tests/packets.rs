@@ -6,7 +6,7 @@ use super::*;
 use crate::wire::{ErrorCode, ResetToken};
 
 fn pairs() -> [[End; 2]; 2] {
-    [[Crypto::Null, Crypto::Null], tls(&settings())]
+    [[Crypto::Null(None), Crypto::Null(None)], tls(&settings())]
         .map(|cryptos| shake(&cryptos, usize::MAX).unwrap())
 }
 

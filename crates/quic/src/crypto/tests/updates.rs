@@ -13,7 +13,7 @@ struct Pair {
 
 impl Pair {
     fn both() -> [Self; 2] {
-        [[Crypto::Null, Crypto::Null], tls(&settings())].map(|cryptos| {
+        [[Crypto::Null(None), Crypto::Null(None)], tls(&settings())].map(|cryptos| {
             let ends = shake(&cryptos, usize::MAX).unwrap().map(|end| end.protection);
             Self { ends, next: 0, path: PATH }
         })

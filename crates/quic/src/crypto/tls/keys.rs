@@ -107,8 +107,12 @@ impl TlsSecrets {
 
 /// Keys of both directions as rustls makes them: the local and the remote ones.
 pub(in crate::crypto) fn directions(keys: rustls::quic::Keys) -> [TlsDirection; 2] {
-    [keys.local, keys.remote]
-        .map(|DirectionalKeys { header, packet, .. }| (TlsHeaderKey(header), TlsPacketKey(packet)))
+    [keys.local, keys.remote].map(direction)
+}
+
+/// Keys of one direction as rustls makes them.
+pub(in crate::crypto) fn direction(keys: DirectionalKeys) -> TlsDirection {
+    (TlsHeaderKey(keys.header), TlsPacketKey(keys.packet))
 }
 
 /// Initial keys from the destination connection ID of the client's first packet (RFC 9001 section 5.2): the local and the remote

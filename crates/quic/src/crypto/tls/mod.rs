@@ -2,12 +2,14 @@
 
 mod certificate;
 mod keys;
+mod sessions;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use certificate::Certificate;
+use keys::direction;
 pub(super) use keys::{TlsHeaderKey, TlsPacketKey, TlsSecrets, directions, initial, retry_tag};
 use leobench_transport::Role;
 use rustls::client::Resumption;
@@ -18,11 +20,13 @@ use rustls::quic::{ClientConnection, Connection, ServerConnection, Version};
 use rustls::time_provider::TimeProvider;
 use rustls::version::TLS13;
 use rustls::{ClientConfig, DigitallySignedStruct, ServerConfig, SignatureScheme};
+pub use sessions::Sessions;
 
-use super::KeyLog;
+use super::early::EarlyKeys;
 use super::handshake::{Handshake, KeyChange, check_level, reading};
-use super::keys::{Keys, Next};
-use crate::wire::{ErrorCode, Level, TransportError};
+use super::keys::{Directional, Keys, Next};
+use super::{Earlier, KeyLog};
+use crate::wire::{ErrorCode, Level, TransportError, TransportParameters};
 
 /// TLS alerts (RFC 8446 section 6.2); the last two are those that QUIC itself raises (RFC 9001 sections 8.1 and 8.2).
 const DECODE_ERROR: u8 = 50;
@@ -45,6 +49,8 @@ pub struct TlsSettings {
     pub protocols: Vec<Vec<u8>>,
     /// The log of the secrets, if they are logged.
     pub key_log: Option<KeyLog>,
+    /// Earlier connections that may be resumed, if any may.
+    pub sessions: Option<Sessions>,
 }
 
 /// The configuration of one end.
@@ -60,17 +66,26 @@ impl TlsConfig {
     /// # Errors
     /// A message for people if the settings are invalid.
     pub(crate) fn client(settings: &TlsSettings) -> Result<Self, String> {
-        let provider = Arc::new(provider());
+        Self::client_by(provider(), settings)
+    }
+
+    /// The same with another source of randomness.
+    fn client_by(provider: CryptoProvider, settings: &TlsSettings) -> Result<Self, String> {
+        let provider = Arc::new(provider);
         let certificate = settings.certificate.chain().swap_remove(0);
         let verifier = Pinned { certificate, provider: Arc::clone(&provider) };
+        let sessions = settings.sessions.clone().unwrap_or_else(|| Sessions::new(false));
         let mut config = ClientConfig::builder_with_details(provider, Arc::new(NoTime))
             .with_protocol_versions(&[&TLS13])
             .map_err(|error| error.to_string())?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier))
-            .with_no_client_auth();
+            .with_custom_certificate_verifier(sessions.verifier(verifier))
+            .with_client_cert_resolver(sessions.anonymous());
         config.alpn_protocols.clone_from(&settings.protocols);
-        config.resumption = Resumption::disabled();
+        match &settings.sessions {
+            Some(sessions) => sessions.resume(&mut config),
+            None => config.resumption = Resumption::disabled(),
+        }
         config.key_log = key_log(settings);
         let name = ServerName::try_from(settings.server_name.clone()).map_err(|error| {
             format!("server name {:?} is invalid: {error}", settings.server_name)
@@ -78,13 +93,25 @@ impl TlsConfig {
         Ok(Self::Client(Arc::new(config), name))
     }
 
-    /// Configures a server.
+    /// Configures a server with these transport parameters.
     ///
     /// # Errors
     /// A message for people if the settings are invalid.
-    pub(crate) fn server(settings: &TlsSettings) -> Result<Self, String> {
+    pub(crate) fn server(
+        settings: &TlsSettings,
+        params: &TransportParameters,
+    ) -> Result<Self, String> {
+        Self::server_by(provider(), settings, params)
+    }
+
+    /// The same with another source of randomness.
+    fn server_by(
+        provider: CryptoProvider,
+        settings: &TlsSettings,
+        params: &TransportParameters,
+    ) -> Result<Self, String> {
         let certificate = &settings.certificate;
-        let mut config = ServerConfig::builder_with_details(Arc::new(provider()), Arc::new(NoTime))
+        let mut config = ServerConfig::builder_with_details(Arc::new(provider), Arc::new(NoTime))
             .with_protocol_versions(&[&TLS13])
             .and_then(|builder| {
                 builder
@@ -93,26 +120,44 @@ impl TlsConfig {
             })
             .map_err(|error| format!("the certificate or its key is invalid: {error}"))?;
         config.alpn_protocols.clone_from(&settings.protocols);
-        config.send_tls13_tickets = 0;
+        match &settings.sessions {
+            Some(sessions) => sessions.issue(&mut config, params),
+            None => config.send_tls13_tickets = 0,
+        }
         config.key_log = key_log(settings);
         Ok(Self::Server(Arc::new(config)))
     }
 
-    /// Configures an end of a simulated connection, whose ends share a certificate that never changes.
+    /// Configures an end of a simulated connection, whose ends share a certificate that never changes; after an `earlier` one, if
+    /// there was one. The server has these transport parameters.
     ///
     /// # Errors
     /// A message for people if TLS refuses it.
-    pub(crate) fn simulated(role: Role) -> Result<Self, String> {
-        let settings = TlsSettings {
+    pub(crate) fn simulated(
+        role: Role,
+        params: &TransportParameters,
+        earlier: Option<&Earlier>,
+    ) -> Result<Self, String> {
+        let mut settings = TlsSettings {
             server_name: SERVER_NAME.to_owned(),
             certificate: Certificate::self_signed(SERVER_NAME, &KEY_SEED),
             protocols: vec![SERVER_NAME.as_bytes().to_vec()],
             key_log: None,
+            sessions: None,
         };
-        match role {
-            Role::Client => Self::client(&settings),
-            Role::Server => Self::server(&settings),
+        if let Some(earlier) = earlier {
+            let sessions = sessions::simulated(&settings, params)?;
+            settings.sessions = Some(sessions.with_early(earlier.early));
         }
+        let mut config = match role {
+            Role::Client => Self::client(&settings)?,
+            Role::Server => Self::server(&settings, params)?,
+        };
+        if let Self::Server(config) = &mut config {
+            // Nothing comes after a simulated connection.
+            Arc::make_mut(config).send_tls13_tickets = 0;
+        }
+        Ok(config)
     }
 
     /// Logs the secrets of later connections.
@@ -139,6 +184,12 @@ fn provider() -> CryptoProvider {
 pub(crate) struct TlsHandshake {
     connection: Connection,
     has_handshake_keys: bool,
+    /// Whether this end is a client that offers a ticket, and the server's parameters in the earlier connection if it also offers
+    /// 0-RTT data.
+    resumes: bool,
+    remembered: Option<Vec<u8>>,
+    /// Whether the keys of 0-RTT packets were yielded.
+    yielded: bool,
 }
 
 impl TlsHandshake {
@@ -160,7 +211,12 @@ impl TlsHandshake {
         let connection = connection.map_err(|error| {
             TransportError::new(ErrorCode::INTERNAL_ERROR, format!("TLS cannot start: {error}"))
         })?;
-        Ok(Self { connection, has_handshake_keys: false })
+        // rustls has the parameters of the earlier connection until it knows those of now.
+        let known = connection.quic_transport_parameters();
+        let early = connection.zero_rtt_keys().is_some();
+        let remembered = known.filter(|_| early).map(<[u8]>::to_vec);
+        let resumes = known.is_some();
+        Ok(Self { connection, has_handshake_keys: false, resumes, remembered, yielded: false })
     }
 }
 
@@ -207,17 +263,38 @@ impl Handshake for TlsHandshake {
     }
 
     fn peer_params(&self) -> Option<&[u8]> {
-        self.connection.quic_transport_parameters()
+        let is_known = !self.resumes || self.is_complete();
+        self.connection.quic_transport_parameters().filter(|_| is_known)
     }
 
     fn is_complete(&self) -> bool {
         !self.connection.is_handshaking()
     }
+
+    fn early_keys(&mut self) -> Option<EarlyKeys> {
+        if self.yielded {
+            return None;
+        }
+        let keys = self.connection.zero_rtt_keys()?;
+        self.yielded = true;
+        Some(EarlyKeys::new(Directional::tls(direction(keys))))
+    }
+
+    fn remembered_params(&self) -> Option<&[u8]> {
+        self.remembered.as_deref()
+    }
+
+    fn accepts_early(&self) -> bool {
+        match &self.connection {
+            Connection::Client(connection) => connection.is_early_data_accepted(),
+            Connection::Server(_) => self.yielded,
+        }
+    }
 }
 
 /// Accepts one certificate, whatever the time.
 #[derive(Debug)]
-struct Pinned {
+pub(super) struct Pinned {
     certificate: CertificateDer<'static>,
     provider: Arc<CryptoProvider>,
 }

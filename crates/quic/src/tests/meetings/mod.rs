@@ -5,6 +5,7 @@
 //! and shows every datagram.
 
 mod application;
+mod early;
 mod link;
 mod noq;
 mod own;

@@ -16,11 +16,11 @@ use noq_proto::{
     VarInt,
 };
 
-use super::own::{parameters, tls};
+use super::own::parameters;
 use super::plan::Plan;
 use super::{Happened, Lost, NOQ, Party};
 use crate::crypto::TlsConfig;
-use crate::wire::Directionality;
+use crate::wire::{Directionality, TransportParameters};
 
 /// The source address of packets from the other end.
 const PEER: ([u8; 4], u16) = ([10, 0, 0, 1], 4_433);
@@ -83,8 +83,9 @@ impl Noq {
     pub(super) fn new(plan: &Plan) -> Self {
         let rng = RngTree::new(plan.seed).child("noq");
         let crypto = plan.tls.then(|| {
+            let (settings, unlimited) = (plan.settings(NOQ), TransportParameters::default());
             let (Ok(TlsConfig::Client(client, _)), Ok(TlsConfig::Server(server))) =
-                (TlsConfig::client(&tls()), TlsConfig::server(&tls()))
+                (TlsConfig::client(&settings), TlsConfig::server(&settings, &unlimited))
             else {
                 panic!("the settings are valid")
             };

@@ -19,6 +19,7 @@ pub(in crate::tests) fn tls() -> TlsSettings {
         certificate: Certificate::self_signed("meeting", &[7; 32]),
         protocols: vec![b"meeting".to_vec()],
         key_log: None,
+        sessions: None,
     }
 }
 
@@ -53,7 +54,7 @@ impl Own {
         let config = ByteConfig {
             role: if plan.own_is_client { Role::Client } else { Role::Server },
             spec: parameters(plan, OWN),
-            tls: plan.tls.then(tls),
+            tls: plan.tls.then(|| plan.settings(OWN)),
             bidirectional: plan.ends[OWN].allowed[0],
             unidirectional: plan.ends[OWN].allowed[1],
             datagrams: true,
@@ -61,6 +62,11 @@ impl Own {
         };
         let connection = ByteConnection::new(&config, SimTime::ZERO).unwrap();
         Self { connection, key_updates: [0; 2], phase: false }
+    }
+
+    /// Whether the server accepted 0-RTT data.
+    pub(super) fn has_accepted_early(&mut self) -> bool {
+        self.connection.connection().is_some_and(|connection| connection.has_accepted_early())
     }
 
     /// Counts a change of the key phase that this end did not start.

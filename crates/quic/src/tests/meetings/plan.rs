@@ -4,7 +4,9 @@ use bytes::Bytes;
 use leobench_base::{RngTree, SimDuration, SimRng, SimTime};
 
 use super::super::ms;
+use super::own::tls;
 use super::{NOQ, OWN};
+use crate::crypto::{Sessions, TlsSettings};
 use crate::wire::Directionality;
 
 /// A meeting.
@@ -20,6 +22,8 @@ pub(super) struct Plan {
     pub(super) trouble: [Trouble; 2],
     pub(super) ends: [End; 2],
     pub(super) ending: Ending,
+    /// Earlier connections of each end that may be resumed.
+    pub(super) sessions: [Option<Sessions>; 2],
 }
 
 /// Faults of the link, each in datagrams per mille.
@@ -193,7 +197,13 @@ impl Plan {
             end.datagrams = times.map(|at| (SimTime::ZERO + at, dice.within(8, 1_100))).collect();
             end.datagrams.sort_unstable();
         }
-        Self { seed, tls, own_is_client, retry, delay, trouble, ends, ending }
+        let sessions = [None, None];
+        Self { seed, tls, own_is_client, retry, delay, trouble, ends, ending, sessions }
+    }
+
+    /// The settings of TLS of an end.
+    pub(super) fn settings(&self, end: usize) -> TlsSettings {
+        TlsSettings { sessions: self.sessions[end].clone(), ..tls() }
     }
 
     /// The end that opens a stream.

@@ -54,7 +54,8 @@ impl Play {
     }
 
     /// Plays the plan to its end, and checks what became of it.
-    pub(super) fn hold(mut self, tally: &mut Tally) {
+    /// Returns whether the server accepted 0-RTT data, if both ends got that far.
+    pub(super) fn hold(mut self, tally: &mut Tally) -> Option<bool> {
         let limit = SimTime::ZERO + LIMIT;
         while self.applications.iter().any(|application| application.lost.is_none()) {
             for end in [OWN, NOQ] {
@@ -76,6 +77,8 @@ impl Play {
         }
         self.check();
         self.count(tally);
+        let established = self.applications.iter().all(|application| application.established);
+        established.then(|| self.own.has_accepted_early())
     }
 
     fn next(&mut self) -> Option<SimTime> {

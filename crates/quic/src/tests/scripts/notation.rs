@@ -45,6 +45,7 @@ pub(super) fn level(word: &str) -> Level {
         "initial" => Level::Initial,
         "handshake" => Level::Handshake,
         "data" => Level::OneRtt,
+        "early" => Level::ZeroRtt,
         other => panic!("no level: {other}"),
     }
 }
@@ -54,6 +55,7 @@ fn level_word(level: Level) -> &'static str {
         Level::Initial => "initial",
         Level::Handshake => "handshake",
         Level::OneRtt => "data",
+        Level::ZeroRtt => "early",
     }
 }
 

@@ -113,7 +113,7 @@ impl Peer {
             (Level::Initial, Role::Client) => (SERVER_HELLO, false),
             (Level::Handshake, Role::Server) => (CLIENT_FINISHED, false),
             (Level::Handshake, Role::Client) => (SERVER_FLIGHT, true),
-            (Level::OneRtt, _) => return vec![0; 1 << 17],
+            (Level::OneRtt | Level::ZeroRtt, _) => return vec![0; 1 << 17],
         };
         let mut params = Vec::new();
         if has_params {
@@ -143,7 +143,7 @@ impl Peer {
             (Level::Initial, Role::Server) => (SERVER_HELLO, "hello"),
             (Level::Handshake, Role::Client) => (CLIENT_FINISHED, "finished"),
             (Level::Handshake, Role::Server) => (SERVER_FLIGHT, "flight"),
-            (Level::OneRtt, _) => return None,
+            (Level::OneRtt | Level::ZeroRtt, _) => return None,
         };
         (data.len() == size).then_some(name)
     }
@@ -206,7 +206,11 @@ impl Peer {
             out.push(first(if head.has("phase") { 0x04 } else { 0 }, 0x18));
             out.extend_from_slice(to.as_slice());
         } else {
-            let kind = if head.level == Level::Initial { 0x00 } else { 0x20 };
+            let kind = match head.level {
+                Level::Initial => 0x00,
+                Level::ZeroRtt => 0x10,
+                Level::Handshake | Level::OneRtt => 0x20,
+            };
             out.push(first(0x80 | kind, 0x0c));
             out.extend_from_slice(&if head.has("version") { [9; 4] } else { [0, 0, 0, 1] });
             for id in [to, head.from] {

@@ -229,5 +229,13 @@ fn packet() -> impl Strategy<Value = Packet> {
             frames,
         },
     );
-    prop_oneof![initial, handshake, one_rtt]
+    let zero_rtt = (ids(), number(), frames(Level::ZeroRtt)).prop_map(
+        |((destination, source), number, frames)| {
+            let token = Bytes::new();
+            let header =
+                Header::ZeroRtt(Box::new(LongHeader { destination, source, token, number }));
+            Packet { header, frames }
+        },
+    );
+    prop_oneof![initial, handshake, one_rtt, zero_rtt]
 }

@@ -2,7 +2,7 @@
 
 use leobench_base::spec::{NAME, Spec, SpecError, cut, is_name};
 use leobench_base::{DirectionId, NodeId, SimDuration};
-use leobench_quic::{Protected, Stack};
+use leobench_quic::{Protected, Stack, ZeroRtt};
 use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
@@ -30,6 +30,7 @@ pub(super) fn check(
         times(flow, spec.production(), &at)?;
         reconnect(spec, flow, &at.key("reconnect"))?;
         stack(flow, &at)?;
+        early(flow, &at)?;
         library::check(spec, flow, plugins, &at)?;
         forecast(spec, flow, &at)?;
         match (&flow.objects, &flow.video) {
@@ -98,6 +99,19 @@ fn stack(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses 0-RTT data of an end that only answers.
+fn early(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    let TransportSpec::Quic(quic) = &flow.transport else { return Ok(()) };
+    let begins = if flow.asks() { OpenedBy::To } else { OpenedBy::From };
+    if quic.zero_rtt == ZeroRtt::Unused || flow.opened_by == begins {
+        return Ok(());
+    }
+    let problem = "needs data of the end that opens the connection, which only answers here";
+    let word = if flow.asks() { "to" } else { "from" };
+    let error = at.key("transport").key("zero_rtt").error(problem);
+    Err(error.allowed(format!("`false`, or `opened_by = \"{word}\"`")))
 }
 
 /// Refuses forecasts where there is nothing to foresee or nobody to tell, and answers to forecasts that never come.

@@ -225,15 +225,31 @@ fn what_a_quic_stack_lacks() {
         ),
         (
             quic,
-            "transport = { kind = \"quic\", stack = \"noq\", zero_rtt = true }",
-            "flows.main.transport.zero_rtt = true: no stack sends 0-RTT data, because no connection has a ticket of an earlier \
-             one; allowed: `false`",
+            "transport = { kind = \"quic\", stack = \"noq\", resumption = true, zero_rtt = true }",
+            "flows.main.transport.resumption = true: requires the stack `own`: `noq` has no tickets here; allowed: `false`, or \
+             the stack `own`",
         ),
         (
             quic,
             &own("zero_rtt = true"),
-            "flows.main.transport.zero_rtt = true: no stack sends 0-RTT data, because no connection has a ticket of an earlier \
-             one; allowed: `false`",
+            "flows.main.transport.zero_rtt = true: requires `resumption`: only a client with a ticket has keys for 0-RTT data; \
+             allowed: `false`, or `resumption = true`",
+        ),
+        (
+            quic,
+            &own("resumption = true, zero_rtt = \"refused\""),
+            "flows.main.transport.zero_rtt = \"refused\": unknown word; allowed: `true`, `false` or `\"rejected\"`",
+        ),
+        (
+            quic,
+            &own("resumption = true, zero_rtt = 1"),
+            "flows.main.transport.zero_rtt = 1: is an integer; allowed: `true`, `false` or `\"rejected\"`",
+        ),
+        (
+            quic,
+            &format!("{}\nopened_by = \"to\"", own("resumption = true, zero_rtt = true")),
+            "flows.main.transport.zero_rtt = true: needs data of the end that opens the connection, which only answers here; \
+             allowed: `false`, or `opened_by = \"from\"`",
         ),
         (
             quic,
@@ -241,8 +257,14 @@ fn what_a_quic_stack_lacks() {
             "flows.main.transport.key_update = 0: is not a valid number; allowed: a whole number from 1 to 4294967295",
         ),
     ]);
-    let sound = changed(quic, &own("retry = true, key_update = 1000, zero_rtt = false"));
-    load_text(&sound, &[]).unwrap();
+    for keys in [
+        "retry = true, key_update = 1000, zero_rtt = false",
+        "resumption = true",
+        "resumption = true, zero_rtt = true",
+        "resumption = true, zero_rtt = \"rejected\", protection = \"tls\"",
+    ] {
+        load_text(&changed(quic, &own(keys)), &[]).unwrap();
+    }
 }
 
 /// RFC 9959: what Careful Resume needs.
