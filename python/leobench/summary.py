@@ -257,6 +257,7 @@ class ObjectSummary(Record):
     Attributes:
         name: Name of the object and of its stream.
         requested_s: When the page asked for it, if it did. [s]
+        first_byte_s: When its first byte had arrived, if it had. [s]
         delivered_s: When it had arrived, if it had. [s]
     """
 
@@ -264,6 +265,7 @@ class ObjectSummary(Record):
 
     name: str
     requested_s: float | None
+    first_byte_s: float | None
     delivered_s: float | None
 
 
@@ -274,6 +276,9 @@ class PageSummary(Record):
     Attributes:
         completion_s: How long the page took to load, from the start of its flow to the arrival of its last
             object; `None` if it never arrived whole. [s]
+        first_byte_s: When the first byte of the object that was requested first had arrived, if it had. [s]
+        byte_index_s: Mean time until a byte of the page had arrived: the integral over time of the share of
+            its bytes that are missing (Bocchi et al. 2016); `None` if the page never arrived whole. [s]
         objects: Its objects.
     """
 
@@ -281,6 +286,8 @@ class PageSummary(Record):
 
     _parts: ClassVar[Parts] = {"objects": ObjectSummary}
     completion_s: float | None
+    first_byte_s: float | None
+    byte_index_s: float | None
     objects: Named[ObjectSummary]
 
 

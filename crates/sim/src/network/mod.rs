@@ -24,7 +24,9 @@ use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
 
-pub use application::{Action, Application, ApplicationError, ObjectTimes, Watched};
+pub use application::{
+    Action, Application, ApplicationError, ObjectTimes, PageTimes, Watched,
+};
 use bounds::InstantWatch;
 pub use bounds::{InstantError, LimitError};
 pub use builder::{EndParts, FlowParts, NetworkBuilder};

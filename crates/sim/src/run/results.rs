@@ -58,7 +58,7 @@ impl<'a> Results<'a> {
             path_delays: &observed.path_delays[number],
             lost: losses[number].as_ref().map(|(end, loss)| (*end, loss)),
             video: watched[number].as_ref(),
-            page: pages[number].as_ref().map(|objects| PageInput { start, objects }),
+            page: pages[number].as_ref().map(|times| PageInput { start, times }),
         }
     }
 

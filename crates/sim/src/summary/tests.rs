@@ -11,7 +11,7 @@ use super::{
     ByCause, FlowSummaryInput, LinkSummaryInput, PageInput, RunSummaryInput, Summary, jain,
 };
 use crate::ledger::FlowLedger;
-use crate::network::{LossTotals, ObjectTimes};
+use crate::network::{LossTotals, ObjectTimes, PageTimes};
 use crate::scenario::CompetitionSpec;
 
 fn run(competition: &CompetitionSpec) -> RunSummaryInput<'_> {
@@ -243,16 +243,23 @@ fn pages_and_deadlines_stand_where_they_are() {
     let deadline = SimDuration::from_millis(99);
     let ledger = megabit_with_deadline(100, Some(deadline));
     let at = |millis| SimTime::ZERO + SimDuration::from_millis(millis);
-    let (start, mut times) = (at(250), [ObjectTimes { requested: Some(at(250)), delivered: None }]);
-    let cut = flows(&ledger, Some(PageInput { start, objects: &times }));
-    let object =
-        |delivered: Value| json!([{"name": "a", "requested_s": 0.0, "delivered_s": delivered}]);
-    assert_eq!(cut["page"], json!({"completion_s": null, "objects": object(Value::Null)}));
+    let start = at(250);
+    let asked = ObjectTimes { requested: Some(start), ..ObjectTimes::default() };
+    let mut times = PageTimes { objects: vec![asked], ..PageTimes::default() };
+    let cut = flows(&ledger, Some(PageInput { start, times: &times }));
+    let page = |whole: Value, first_byte: Value, index: Value| {
+        let object = json!({"name": "a", "requested_s": 0.0, "first_byte_s": first_byte, "delivered_s": whole});
+        json!({"completion_s": whole, "first_byte_s": first_byte, "byte_index_s": index, "objects": [object]})
+    };
+    assert_eq!(cut["page"], page(Value::Null, Value::Null, Value::Null));
     assert_eq!(cut["completion_s"], Value::Null);
     assert_eq!(cut["streams"][0]["late_messages"], 1);
-    times[0].delivered = Some(at(500));
-    let whole = flows(&ledger, Some(PageInput { start, objects: &times }));
-    assert_eq!(whole["page"], json!({"completion_s": 0.25, "objects": object(json!(0.25))}));
+    // A quarter of the bytes after 50 ms, the others after 250 ms.
+    times.objects[0].first_byte = Some(at(300));
+    times.objects[0].delivered = Some(at(500));
+    (times.bytes, times.waited) = (1_000, 250 * 50_000_000 + 750 * 250_000_000);
+    let whole = flows(&ledger, Some(PageInput { start, times: &times }));
+    assert_eq!(whole["page"], page(json!(0.25), json!(0.05), json!(0.2)));
     assert_eq!(whole["completion_s"], 0.1);
 }
 

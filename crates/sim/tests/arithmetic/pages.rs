@@ -117,6 +117,21 @@ fn a_chain_of_objects_costs_a_round_trip_each() {
     }
 }
 
+/// A quarter of the bytes arrives after 200 ms, the rest after 300 ms.
+#[test]
+fn the_byte_index_is_the_mean_time_of_arrival_of_a_byte() {
+    let objects =
+        r#"[{ name = "b", size = "3 kB", after = ["a"] }, { name = "a", size = "1 kB" }]"#;
+    for transport in ["quic"] {
+        let flow = format!("transport = \"{transport}\"\nopened_by = \"to\"\nobjects = {objects}");
+        let summary = summary(&one_link("duration = \"9 s\"", FAST, &flow));
+        let page = summary.flows[0].page.as_ref().unwrap();
+        let close = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 1e-5;
+        assert!(close(page.byte_index_s, 0.25 * 0.2 + 0.75 * 0.3), "{transport}: {page:?}");
+        assert!(close(page.first_byte_s, 0.2) && close(page.objects[0].first_byte_s, 0.3));
+    }
+}
+
 #[test]
 fn the_page_and_the_server_may_take_their_time() {
     let objects = r#"[{ name = "a", size = "1 kB", think = "30 ms" },

@@ -46,8 +46,8 @@ pub trait Application: Send {
     /// Whether it will write nothing any more.
     fn is_finished(&self) -> bool;
 
-    /// When each object was requested and delivered, if it is a page.
-    fn page(&self) -> Option<Vec<ObjectTimes>> {
+    /// When its objects were requested and delivered, if it is a page.
+    fn page(&self) -> Option<PageTimes> {
         None
     }
 
@@ -106,11 +106,24 @@ pub enum Action {
     },
 }
 
+/// When the objects and the bytes of a page arrived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageTimes {
+    /// Its objects, in the order of their streams.
+    pub objects: Vec<ObjectTimes>,
+    /// Bytes that have arrived.
+    pub bytes: u64,
+    /// Sum over these bytes of their time from the start, in nanoseconds.
+    pub waited: u128,
+}
+
 /// When an object of a page was asked for and had arrived, if it was and had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ObjectTimes {
     /// When it was asked for.
     pub requested: Option<SimTime>,
+    /// When its first byte had arrived.
+    pub first_byte: Option<SimTime>,
     /// When all of it had arrived.
     pub delivered: Option<SimTime>,
 }

@@ -11,11 +11,12 @@ use leobench_transport::Message;
 use leobench_transport::endpoint::Report;
 use rustc_hash::FxHashMap;
 
-use super::{Action, Application, ApplicationError, End, ObjectTimes};
+use super::{Action, Application, ApplicationError, End, ObjectTimes, PageTimes};
 use crate::scenario::ObjectSpec;
 
 /// A page being loaded.
 pub(super) struct Page {
+    start: SimTime,
     groups: Vec<Group>,
     objects: Vec<Object>,
     /// Steps to come, in order of time.
@@ -24,6 +25,8 @@ pub(super) struct Page {
     unasked: usize,
     unanswered: usize,
     undelivered: usize,
+    /// Sum over all bytes that have arrived of their time from the start, in nanoseconds.
+    waited: u128,
 }
 
 /// Something that one of the ends does about an object.
@@ -54,6 +57,8 @@ struct Group {
 
 struct Object {
     group: usize,
+    /// Bytes that have arrived.
+    arrived: u64,
     times: ObjectTimes,
 }
 
@@ -64,7 +69,7 @@ impl Page {
         let mut groups: Vec<Group> = Vec::new();
         for (number, spec) in specs.iter().enumerate() {
             let first = objects.len();
-            let object = || Object { group: number, times: ObjectTimes::default() };
+            let object = || Object { group: number, arrived: 0, times: ObjectTimes::default() };
             objects.extend(std::iter::repeat_with(object).take(spec.count.get() as usize));
             groups.push(Group {
                 size: spec.size,
@@ -87,8 +92,16 @@ impl Page {
         }
         let count = objects.len();
         let agenda = BTreeSet::new();
-        let mut page =
-            Self { groups, objects, agenda, unasked: count, unanswered: count, undelivered: count };
+        let mut page = Self {
+            start,
+            groups,
+            objects,
+            agenda,
+            unasked: count,
+            unanswered: count,
+            undelivered: count,
+            waited: 0,
+        };
         for (number, spec) in specs.iter().enumerate() {
             if spec.after.is_empty() {
                 page.want(number, start + spec.at.unwrap_or(SimDuration::ZERO));
@@ -124,6 +137,14 @@ impl Page {
         if self.unanswered == 0 {
             actions.push(Action::Finish { end });
         }
+    }
+
+    /// Bytes of an object have arrived up to `offset`.
+    fn on_bytes(&mut self, now: SimTime, object: usize, offset: u64) {
+        let Object { arrived, times, .. } = &mut self.objects[object];
+        let bytes = offset - std::mem::replace(arrived, offset);
+        times.first_byte = times.first_byte.or(Some(now));
+        self.waited += u128::from(bytes) * u128::from(now.saturating_since(self.start).as_nanos());
     }
 
     /// An object has arrived: others may be wanted now.
@@ -169,11 +190,15 @@ impl Application for Page {
                 self.agenda.insert((now + group.think, Step::Answer(stream)));
                 true
             }
-            End::Receiver if offset == group.size.get() => {
-                self.on_delivered(now, stream);
-                true
+            End::Sender => false,
+            End::Receiver => {
+                let is_whole = offset == group.size.get();
+                self.on_bytes(now, stream, offset);
+                if is_whole {
+                    self.on_delivered(now, stream);
+                }
+                is_whole
             }
-            End::Sender | End::Receiver => false,
         }
     }
 
@@ -181,7 +206,9 @@ impl Application for Page {
         self.undelivered == 0
     }
 
-    fn page(&self) -> Option<Vec<ObjectTimes>> {
-        Some(self.objects.iter().map(|object| object.times).collect())
+    fn page(&self) -> Option<PageTimes> {
+        let objects = self.objects.iter().map(|object| object.times).collect();
+        let bytes = self.objects.iter().map(|object| object.arrived).sum();
+        Some(PageTimes { objects, bytes, waited: self.waited })
     }
 }

@@ -204,12 +204,16 @@ fn an_object_is_answered_when_its_request_has_arrived_whole() {
         Action::Finish { end: sender },
     ];
     assert_eq!(actions, answered);
+    assert!(!delivered(&mut page, 130, receiver, 0, 14));
     assert!(!delivered(&mut page, 144, receiver, 0, 69));
     assert!(!page.is_finished());
     assert!(delivered(&mut page, 145, receiver, 0, 70));
     assert!(page.is_finished());
-    let times = ObjectTimes { requested: Some(ms(100)), delivered: Some(ms(145)) };
-    assert_eq!(page.page(), Some(vec![times]));
+    let (requested, first_byte, delivered) = (Some(ms(100)), Some(ms(130)), Some(ms(145)));
+    let objects = vec![ObjectTimes { requested, first_byte, delivered }];
+    // 14 bytes after 30 ms, 55 after 44 ms, and one after 45 ms.
+    let waited = (14 * 30 + 55 * 44 + 45) * 1_000_000;
+    assert_eq!(page.page(), Some(PageTimes { objects, bytes: 70, waited }));
 }
 
 #[test]
@@ -292,7 +296,7 @@ proptest! {
         let mut page = page(&written(&groups));
         let actions = load(&mut page, seed);
         prop_assert!(page.is_finished());
-        let times = page.page().unwrap();
+        let times = page.page().unwrap().objects;
         let count = |wanted: fn(&Action) -> bool| actions.iter().filter(|action| wanted(action)).count();
         prop_assert_eq!(count(|action| matches!(action, Action::Create { .. })), times.len());
         prop_assert_eq!(count(|action| matches!(action, Action::Write { .. })), 2 * times.len());

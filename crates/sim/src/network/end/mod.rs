@@ -8,7 +8,7 @@ use typed_index_collections::TiVec;
 
 use super::observe::{FlowState, Observed};
 use super::{
-    HopTotals, Network, NetworkError, ObjectTimes, TransitTotals, TransmitterTotals, Watched,
+    HopTotals, Network, NetworkError, PageTimes, TransitTotals, TransmitterTotals, Watched,
 };
 
 /// A network at its end.
@@ -24,7 +24,7 @@ pub(crate) struct Ended {
     /// Totals of the hops of the network in orbit that sent, and of all, if there is one.
     pub(crate) transit: Option<(Vec<HopTotals>, TransitTotals)>,
     /// By flow, what became of the objects of its page, if it has one.
-    pub(crate) pages: TiVec<FlowId, Option<Vec<ObjectTimes>>>,
+    pub(crate) pages: TiVec<FlowId, Option<PageTimes>>,
     /// By flow, what its viewer has seen, if it is a video.
     pub(crate) watched: TiVec<FlowId, Option<Watched>>,
     /// By flow, which end lost its connection for good, if one did, and how; the first if both did.
