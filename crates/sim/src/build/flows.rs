@@ -19,7 +19,7 @@ use crate::ledger::FlowLedger;
 use crate::network::application::ApplicationContext;
 use crate::network::{Application, EndParts, FlowParts, StallWatch, application};
 use crate::record::FlowNames;
-use crate::scenario::{FlowSpec, OpenedBy, TransportSpec};
+use crate::scenario::{FlowSpec, OpenedBy, TransportSpec, server_socket};
 
 /// First port of receivers and of senders; a flow's number is added.
 const RECEIVER_PORT: u16 = 4_433;
@@ -239,8 +239,9 @@ impl FromScenario<'_> {
         let end = if sends { "sender" } else { "receiver" };
         let (local, remote) =
             if sends { (ends.sender, ends.receiver) } else { (ends.receiver, ends.sender) };
+        let socket = (sends && flow.objects.is_some()).then(|| server_socket(spec));
         let config = TcpConfig {
-            spec,
+            spec: socket.as_ref().unwrap_or(spec),
             role: if opens { Role::Client } else { Role::Server },
             sends: flow.attributes().first().copied().filter(|_| sends || flow.asks()),
             receives: !sends || flow.asks(),

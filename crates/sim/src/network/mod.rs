@@ -128,6 +128,8 @@ struct EndpointSlot {
 struct FlowSlot {
     name: String,
     application: Box<dyn Application>,
+    /// Whether its streams share one of the transport.
+    multiplexes: bool,
     /// By [`End`].
     ends: [EndpointId; 2],
     nodes: [NodeId; 2],
@@ -328,6 +330,9 @@ impl Network {
                 self.listeners.insert((slot.node, slot.protocol, address.port()), endpoint);
             }
         }
+        if self.flows[flow].multiplexes {
+            self.demultiplex(flow, end);
+        }
         let application = &mut self.flows[flow].application;
         for report in self.outbox.reports.drain(..) {
             if application::reports_data(end, report) {
@@ -354,6 +359,15 @@ impl Network {
         Ok(())
     }
 
+    /// Puts reports about the streams of a flow in place of those about the one of its transport.
+    #[cold]
+    fn demultiplex(&mut self, flow: FlowId, end: End) {
+        let application = &mut self.flows[flow].application;
+        if application.demultiplex(self.now, end, &mut self.outbox.reports) {
+            self.wakes.set(Entity::Application(flow), application.next_wake());
+        }
+    }
+
     /// Passes on the events, moves and verdicts of an endpoint that has acted.
     #[cold]
     fn note(&mut self, flow: FlowId, end: End) -> Result<(), NetworkError> {
@@ -374,8 +388,10 @@ impl Network {
     /// Samples are taken.
     #[inline(never)]
     fn sample(&mut self) -> Result<(), NetworkError> {
-        let senders = self.flows.iter().map(|flow| flow.ends[End::Sender as usize]);
-        let senders = senders.map(|sender| &*self.endpoints[sender].endpoint);
+        let senders = self.flows.iter().map(|flow| {
+            let sender = &*self.endpoints[flow.ends[End::Sender as usize]].endpoint;
+            (sender, flow.application.send_buffer().or_else(|| sender.send_buffer()))
+        });
         let shared = self.transmitters.iter().flat_map(SharedTransmitters::backlogs);
         let due = self.observer.sample(self.now, &self.directions, shared, senders)?;
         if let Some(transit) = self.transit.as_mut().filter(|_| due) {

@@ -36,6 +36,7 @@ pub use handover::{HandoverKind, HandoverSpec};
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
 pub(crate) use link::{default_queue, steady};
 pub use page::ObjectSpec;
+pub(crate) use page::{LARGEST_FRAME, server_socket};
 pub use real::{Engine, RealSpec};
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, StaticTopology, Until};
 use traffic::TrafficPlan;

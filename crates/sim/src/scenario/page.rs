@@ -1,8 +1,9 @@
 //! Pages: objects that the receiving end of a flow asks for.
 
-use leobench_base::spec::{Fault, Whole};
+use leobench_base::spec::{Fault, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
 use leobench_transport::buffer::Attributes;
+use leobench_transport::tcp::TcpSpec;
 
 use super::flow::{MOST_STREAMS, Urgency, check_deadline, default_urgency};
 
@@ -11,16 +12,24 @@ use super::flow::{MOST_STREAMS, Urgency, check_deadline, default_urgency};
 /// is that it fits a packet.
 const REQUEST: Bytes = Bytes::new(400);
 
+/// Bytes that a frame of HTTP/2 carries at most, unless the receiver allows more (RFC 9113 section 4.2).
+pub(crate) const LARGEST_FRAME: u64 = 1 << 14;
+
+/// Unsent bytes beyond which a server of pages over TCP writes no more into its socket, unless the scenario sets a limit.
+const UNSENT: Bytes = Bytes::new(1 << 14);
+
 leobench_base::spec! {
     /// An object of a page, or several identical ones, each on its own stream.
     ///
-    /// When the page needs it, the receiving end sends a request on a separate stream; when the request has arrived,
-    /// the sending end writes the object.
+    /// When the page needs it, the receiving end sends a request; when the request has arrived, the sending end writes the
+    /// object. Over QUIC both have streams of their own, over TCP all share the connection in frames of HTTP/2.
     pub struct ObjectSpec check = ObjectSpec::check {
         /// Name of the object and of its stream; with a `count`, `name-1`, `name-2` and so on.
         pub name: String,
         /// Bytes of each.
         pub size: Bytes,
+        /// Bytes of the response's header fields, up to 16,384, which come before these and count like them.
+        pub headers: Bytes = Bytes::ZERO,
         /// Number of these objects.
         pub count: Whole<1, { MOST_STREAMS }> = Whole::nearest(1),
         /// When the page needs it, from the start of the flow; at the start, unless it comes after others.
@@ -33,9 +42,9 @@ leobench_base::spec! {
         pub request: Bytes = REQUEST,
         /// Time that the sending end takes to answer the request.
         pub think: SimDuration = SimDuration::ZERO,
-        /// Urgency from 0, the highest, to 7 (RFC 9218 section 4.1), for schedulers that use it.
+        /// Urgency from 0, the highest, to 7 (RFC 9218 section 4.1), for TCP and for schedulers that use it.
         pub urgency: Urgency = default_urgency(),
-        /// Whether a part of it is useful before the rest arrives (RFC 9218 section 4.2), for schedulers that use it.
+        /// Whether a part of it is useful before the rest arrives (RFC 9218 section 4.2), for TCP and for schedulers that use it.
         pub incremental: bool = Attributes::default().incremental,
         /// Time from the need within which it is due; later ones count as late. Some schedulers use it, from the
         /// arrival of the request.
@@ -51,6 +60,10 @@ impl ObjectSpec {
                 return Err(Fault::new(field, problem, "from 1 B to 1000 GB"));
             }
         }
+        if self.headers.get() > LARGEST_FRAME {
+            let allowed = format!("at most {LARGEST_FRAME} B, which a frame of HTTP/2 takes");
+            return Err(Fault::new("headers", "is too large", allowed));
+        }
         if self.after.is_empty() && !self.delay.is_zero() {
             let problem = "counts from the arrival of other objects, but `after` names none";
             return Err(Fault::new("delay", problem, "`at` instead, or also `after`"));
@@ -60,6 +73,11 @@ impl ObjectSpec {
             return Err(Fault::new("at", "is given together with `after`", allowed));
         }
         check_deadline(self.deadline)
+    }
+
+    /// Bytes of a response: its header fields and the object.
+    pub(crate) fn response(&self) -> Bytes {
+        self.headers + self.size
     }
 
     /// Names of the objects, one for each.
@@ -83,3 +101,13 @@ impl ObjectSpec {
 
 /// Largest object or request: a terabyte, far more than any page.
 const MOST_BYTES: Bytes = Bytes::new(1_000_000_000_000);
+
+/// Returns the socket of a server that sends pages over TCP. It holds little unsent data (`TCP_NOTSENT_LOWAT`), so that what
+/// is more urgent need not wait behind it.
+pub(crate) fn server_socket(spec: &TcpSpec) -> TcpSpec {
+    let mut socket = spec.clone();
+    if socket.notsent_lowat == Window::Unlimited {
+        socket.notsent_lowat = Window::Bytes(UNSENT.max(spec.mss));
+    }
+    socket
+}

@@ -122,7 +122,7 @@ fn a_chain_of_objects_costs_a_round_trip_each() {
 fn the_byte_index_is_the_mean_time_of_arrival_of_a_byte() {
     let objects =
         r#"[{ name = "b", size = "3 kB", after = ["a"] }, { name = "a", size = "1 kB" }]"#;
-    for transport in ["quic"] {
+    for transport in ["quic", "tcp"] {
         let flow = format!("transport = \"{transport}\"\nopened_by = \"to\"\nobjects = {objects}");
         let summary = summary(&one_link("duration = \"9 s\"", FAST, &flow));
         let page = summary.flows[0].page.as_ref().unwrap();

@@ -76,7 +76,7 @@ const TCP: &[&str] = &[
 ];
 const UDP: &str = r#""udp""#;
 
-/// Applications of flows over QUIC and TCP. Over QUIC, a page can replace the source.
+/// Applications of flows over QUIC and TCP. A page can replace the source.
 const APPLICATIONS: &[&str] = &["buffered", "blocking"];
 const PAGES: &[&str] = &[
     r#"[{ name = "a", size = "20 kB" }, { name = "b", size = "3 kB", count = 5, after = ["a"], request = "2 kB" },
@@ -98,7 +98,8 @@ fn any_traffic() -> impl Strategy<Value = (&'static str, String)> {
     prop_oneof![
         3 => (select(QUIC), written),
         3 => (select(TCP), single),
-        1 => (select(QUIC), page),
+        1 => (select(QUIC), page.clone()),
+        1 => (select(TCP), page),
         1 => (Just(UDP), source),
     ]
 }

@@ -13,6 +13,7 @@ use leobench_base::{RngTree, SimTime};
 pub use multiplexer::Multiplexer;
 pub use packet::{FrameCosts, PacketShares, Share};
 pub use packet::{LARGEST_HEADER, LENGTH_RESERVE, fit_with_length, frame_size, stream_header};
+pub use priority::Priority;
 
 use crate::buffer::SendBuffer;
 use crate::endpoint::Forecast;

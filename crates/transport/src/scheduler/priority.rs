@@ -17,15 +17,29 @@ leobench_base::spec! {
 
 impl SchedulerModel for PrioritySpec {
     fn build(&self, context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
-        Ok(Box::new(Priority { levels: vec![Level::new(context.streams); LEVELS] }))
+        Ok(Box::new(Priority::new(context.streams)))
     }
 }
 
 /// Urgency is from 0, the most urgent, to 7 (RFC 9218 section 4.1).
 const LEVELS: usize = 8;
 
-struct Priority {
+/// The streams of a connection by urgency, and whose turn it is.
+pub struct Priority {
     levels: Vec<Level>,
+}
+
+impl Priority {
+    /// The same for `streams` streams, none of which has bytes waiting.
+    pub fn new(streams: usize) -> Self {
+        Self { levels: vec![Level::new(streams); LEVELS] }
+    }
+
+    /// Chooses the stream of the next frame, if a connection sends frame by frame and not in packets that several
+    /// streams share. The turn of the stream is over then.
+    pub fn choose(&mut self) -> Option<usize> {
+        self.levels.iter_mut().find_map(Level::choose)
+    }
 }
 
 /// The streams of one urgency with bytes waiting.
@@ -68,6 +82,16 @@ impl Level {
             return Some(Turn::Sequential);
         }
         self.incremental.first_from(0).map(Turn::Incremental)
+    }
+
+    /// The stream of the next turn, which is over then.
+    fn choose(&mut self) -> Option<usize> {
+        let turn = self.next(self.turn)?;
+        self.turn = turn.following();
+        match turn {
+            Turn::Incremental(stream) => Some(stream),
+            Turn::Sequential => self.sequential.first_from(0),
+        }
     }
 
     /// Fills the packet from these streams, beginning with the next turn; returns whether there is room left.

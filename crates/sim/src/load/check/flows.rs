@@ -229,14 +229,11 @@ pub(super) fn at_source(
 
 /// Refuses what takes streams on a transport that has a single one.
 fn single(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
-    if flow.transport.model().has_streams() {
+    // The objects of a page share it.
+    if flow.transport.model().has_streams() || flow.objects.is_some() {
         return Ok(());
     }
     let kind = flow.transport.kind();
-    if flow.objects.is_some() {
-        let error = at.key("objects").error(format!("cannot be requested over `{kind}`"));
-        return Err(error.allowed("a `source`, or the transport `quic`"));
-    }
     if flow.stream_count() > 1 {
         let error =
             at.key("streams").error(format!("a connection of `{kind}` has a single stream"));

@@ -38,6 +38,7 @@ fn beside(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
             "no `application`: objects are requested, not written",
         ),
         ("stop", flow.stop.is_some(), "no `stop`: a page ends with its last object"),
+        ("reconnect", flow.reconnect.is_some(), "no `reconnect`: a page keeps its connection"),
     ];
     match given.into_iter().find(|(_, given, _)| *given) {
         None => Ok(()),

@@ -70,7 +70,8 @@ fn check_flow(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
             Err(error.allowed("no `cross_layer`, or the transport `quic`, in real time"))
         }
         TransportSpec::Tcp(_) if flow.asks() => {
-            let error = at.key("video").error("cannot be asked for over the kernel's TCP");
+            let key = if flow.objects.is_some() { "objects" } else { "video" };
+            let error = at.key(key).error("cannot be asked for over the kernel's TCP");
             Err(error.allowed("the transport `quic` in real time, or virtual time"))
         }
         TransportSpec::Tcp(tcp) => check_tcp(tcp, &transport),

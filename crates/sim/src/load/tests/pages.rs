@@ -80,6 +80,10 @@ fn objects() {
             "request = \"2000 GB\": is too large; allowed: from 1 B to 1000 GB",
         ),
         (
+            "size = \"1 B\", headers = \"20 kB\"",
+            "headers = \"20 kB\": is too large; allowed: at most 16384 B, which a frame of HTTP/2 takes",
+        ),
+        (
             "size = \"1 B\", count = 0",
             "count = 0: is not a valid number; allowed: a whole number from 1 to 65535",
         ),
@@ -141,5 +145,28 @@ fn what_stands_beside_a_page() {
         load_text(&udp.replace(SOURCE, &blocking), &[]).unwrap_err(),
         "t.toml: flows.main.application = \"blocking\": has no effect: the transport sends every message at once; \
          allowed: `buffered`"
+    );
+}
+
+/// Over TCP, HTTP/2 puts all objects on one byte stream.
+#[test]
+fn objects_may_share_a_connection_of_tcp() {
+    let tcp = changed("transport = \"quic\"", "transport = \"tcp\"");
+    let objects = r#"objects = [{ name = "a", size = "1 B", count = 3 }]"#;
+    let flow = &load_text(&tcp.replace(SOURCE, objects), &[]).unwrap().spec.flows[0].1;
+    assert_eq!(flow.stream_names(), ["a-1", "a-2", "a-3"]);
+    let anew = format!("{objects}\nreconnect = {{ after = \"1 s\" }}");
+    assert_eq!(
+        load_text(&tcp.replace(SOURCE, &anew), &[]).unwrap_err(),
+        "t.toml: flows.main.reconnect = { after = \"1 s\" }: is given together with `objects`; allowed: no `reconnect`: \
+         a page keeps its connection"
+    );
+    let real =
+        tcp.replace(SOURCE, objects).replace("[nodes.client]", "engine = \"real\"\n[nodes.client]");
+    let message = load_text(&real, &[]).unwrap_err();
+    let end = ": cannot be asked for over the kernel's TCP; allowed: the transport `quic` in real time, or virtual time";
+    assert!(
+        message.starts_with("t.toml: flows.main.objects = ") && message.ends_with(end),
+        "{message}"
     );
 }

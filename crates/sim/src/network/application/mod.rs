@@ -2,6 +2,7 @@
 
 mod blocking;
 mod buffered;
+mod http2;
 mod page;
 mod video;
 
@@ -9,11 +10,13 @@ use std::path::Path;
 
 use leobench_base::spec::Fault;
 use leobench_base::{End, RngTree, SimTime};
+use leobench_transport::buffer::SendBuffer;
 use leobench_transport::endpoint::Report;
 use leobench_transport::{Message, Plugins, TrafficSource};
 
 use blocking::Blocking;
 use buffered::Buffered;
+use http2::Http2;
 use page::Page;
 use video::Video;
 pub use video::Watched;
@@ -41,6 +44,22 @@ pub trait Application: Send {
     /// changed.
     fn on_report(&mut self, _now: SimTime, _end: End, _report: Report) -> bool {
         false
+    }
+
+    /// Whether its streams share one of the transport.
+    fn multiplexes(&self) -> bool {
+        false
+    }
+
+    /// Replaces reports about the stream of the transport that its streams share by reports about these; whether its next
+    /// wake-up may have changed.
+    fn demultiplex(&mut self, _now: SimTime, _end: End, _reports: &mut Vec<Report>) -> bool {
+        false
+    }
+
+    /// The messages of its streams that it has not handed to the transport, if they share one there.
+    fn send_buffer(&self) -> Option<&SendBuffer> {
+        None
     }
 
     /// Whether it will write nothing any more.
@@ -169,7 +188,11 @@ pub(crate) fn build(
     let ApplicationContext { end, rng, folder, plugins } = *context;
     let start = SimTime::ZERO + flow.start;
     if let Some(objects) = &flow.objects {
-        return Ok(Box::new(Page::new(objects, start)));
+        let page = Page::new(objects, start);
+        if flow.transport.model().has_streams() {
+            return Ok(Box::new(page));
+        }
+        return Ok(Box::new(Http2::new(page, objects)));
     }
     if let Some(video) = &flow.video {
         let film = FlowSpec::film(video, folder).map_err(ApplicationError::Video)?;

@@ -1,8 +1,8 @@
 //! A page: objects that the receiving end asks for, each when its time has come or others have arrived, and that the
 //! sending end answers with.
 //!
-//! Every object has a stream for its request and one for its bytes, both with its number, in one connection. The message
-//! that the flow's ledger knows is the object, created when the page wants it: its delay includes the request.
+//! Every object has a stream for its request and one for its bytes, both with its number, in one connection; over TCP,
+//! [`Http2`](super::http2::Http2) makes one stream of them. The message that the flow's ledger knows is the object, created when the page wants it: its delay includes the request.
 
 use std::collections::BTreeSet;
 
@@ -72,7 +72,7 @@ impl Page {
             let object = || Object { group: number, arrived: 0, times: ObjectTimes::default() };
             objects.extend(std::iter::repeat_with(object).take(spec.count.get() as usize));
             groups.push(Group {
-                size: spec.size,
+                size: spec.response(),
                 request: spec.request,
                 delay: spec.delay,
                 think: spec.think,

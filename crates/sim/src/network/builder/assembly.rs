@@ -46,7 +46,8 @@ impl Flows {
         let ends = [(End::Sender, sender), (End::Receiver, receiver)];
         let ends = ends.map(|(end, parts)| self.add_end(number, end, parts, nodes));
         let FlowParts { names, application, ledger, stalls, .. } = flow;
-        self.slots.push(FlowSlot { name: names.name, application, ends, nodes: at });
+        let multiplexes = application.multiplexes();
+        self.slots.push(FlowSlot { name: names.name, application, multiplexes, ends, nodes: at });
         self.ledgers.push(ledger);
         self.stalls.push(stalls);
     }

@@ -2,21 +2,21 @@
 
 use leobench_base::{Bytes, DirectionId, FlowId, SimTime};
 use leobench_link::{Backlog, Link};
-use leobench_transport::Endpoint;
+use leobench_transport::{Endpoint, SendBuffer};
 use typed_index_collections::{TiSlice, TiVec};
 
 use super::{FlowState, Observer};
 use crate::record::{HopRow, SinkError};
 
 impl Observer {
-    /// Takes the samples due at `now`; `shared` are the names and backlogs of shared transmitters, `senders` in the order of the flows. Returns
-    /// whether any were due.
+    /// Takes the samples due at `now`; `shared` are the names and backlogs of shared transmitters, `senders` in the order of the flows, each with
+    /// its send buffer. Returns whether any were due.
     pub(in crate::network) fn sample<'e>(
         &mut self,
         now: SimTime,
         directions: &TiSlice<DirectionId, Link>,
         shared: impl Iterator<Item = (&'e str, Backlog)>,
-        senders: impl Iterator<Item = &'e (dyn Endpoint + 'static)>,
+        senders: impl Iterator<Item = (&'e (dyn Endpoint + 'static), Option<&'e SendBuffer>)>,
     ) -> Result<bool, SinkError> {
         if now < self.next_sample {
             return Ok(false);
@@ -37,8 +37,8 @@ impl Observer {
             self.recorder.queue_named(now, name, backlog)?;
         }
         let flows = self.recorder.settings().flows;
-        for (flow, sender) in senders.enumerate().take(flows) {
-            self.sample_flow(now, flow.into(), sender)?;
+        for (flow, (sender, buffer)) in senders.enumerate().take(flows) {
+            self.sample_flow(now, flow.into(), sender, buffer)?;
         }
         Ok(true)
     }
@@ -57,13 +57,14 @@ impl Observer {
         now: SimTime,
         flow: FlowId,
         sender: &dyn Endpoint,
+        buffer: Option<&SendBuffer>,
     ) -> Result<(), SinkError> {
         self.samples.clear();
         sender.sample_paths(now, &mut self.samples);
         for sample in &self.samples {
             self.recorder.transport(now, flow, sample)?;
         }
-        if let Some(buffer) = sender.send_buffer() {
+        if let Some(buffer) = buffer {
             for (stream, buffer) in buffer.streams().iter().enumerate() {
                 self.recorder.stream(now, flow, stream, buffer)?;
             }
