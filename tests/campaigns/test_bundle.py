@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import pickle
 from typing import TYPE_CHECKING
 
@@ -80,3 +81,26 @@ def test_nothing_is_written_outside_its_folder(path: str, tmp_path: Path) -> Non
     with pytest.raises(InputError, match="leads out of the folder"):
         Bundle("/", "mine.toml", {path: b""}).unpacked(str(tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_recorded_pages_travel_too(tmp_path: Path) -> None:
+    """Runs elsewhere read their files again; resolved scenarios have the objects instead."""
+    file = travelling.write(tmp_path / "home")
+    entry = {
+        "startedDateTime": "2026-03-20T12:00:00Z",
+        "time": 50,
+        "request": {"url": "https://a.example/"},
+        "response": {"status": 200, "_transferSize": 5000},
+        "timings": {"wait": 40},
+    }
+    for name in ("one", "two"):
+        page = tmp_path / f"home/pages/{name}.har"
+        page.parent.mkdir(exist_ok=True)
+        page.write_text(json.dumps({"log": {"entries": [entry]}}), encoding="utf-8")
+    scenario = tmp_path / "home/scenarios/mine.toml"
+    flow = '[flows.web]\ntransport = "tcp"\nfrom = "server"\nto = "client"\nhar = "../pages/one.har"\n'
+    scenario.write_text(scenario.read_text(encoding="utf-8") + flow, encoding="utf-8")
+    varied = '\n[[grid]]\n"flows.web.har" = ["../pages/one.har", "../pages/two.har"]\n'
+    file.write_text(file.read_text(encoding="utf-8") + varied, encoding="utf-8")
+    bundle = Bundle.of(Campaign.load(file))
+    assert {name for name in bundle.files if name.endswith(".har")} == {"pages/one.har", "pages/two.har"}

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from leobench import data_files
 from leobench.campaign import provenance
 from leobench.errors import InputError, RunError
 from leobench.files import open_regular
@@ -58,6 +59,7 @@ class Bundle:
         named = {
             name for each in campaign.scenarios.values() for name in provenance.travelling(each, base.parent)
         }
+        named |= _recorded_pages(campaign, base)
         places = [base, *(Path(os.path.normpath(base.parent / name)) for name in sorted(named))]
         root = Path(os.path.commonpath([place.parent for place in places]))
         files = {place.relative_to(root).as_posix(): _content(place) for place in places}
@@ -106,6 +108,16 @@ class Bundle:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
         return folder
+
+
+def _recorded_pages(campaign: Campaign, base: Path) -> set[str]:
+    """The recorded pages of a campaign, except those with an absolute path."""
+    text, is_json = _content(base).decode("utf-8", "replace"), base.suffix.lower() == ".json"
+    found = [
+        data_files.recorded_pages(text, campaign.overrides(each), is_json=is_json)
+        for each in campaign.variants
+    ]
+    return {name for names in found for name in names if not Path(name).is_absolute()}
 
 
 def _is_below(path: str) -> bool:

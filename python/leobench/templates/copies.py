@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The scenario of a campaign, and the campaign that it extends.
 _ABOVE = re.compile(r'^(?P<key>scenario|extends)(?P<equals>\s*=\s*)"(?P<file>[^"]+)"', re.MULTILINE)
 # The data that a scenario reads.
-_KEY = r"\b(?:delay_)?(?:file|elements|gateway_list|track|manifest)"
+_KEY = r"\b(?:delay_)?(?:file|elements|gateway_list|track|manifest|har)"
 _DATA = re.compile(rf'{_KEY}\s*=\s*"(?P<file>[^"]+)"')
 # The same by place, in a campaign: a file for each variant.
 _VARIED = re.compile(rf'{_KEY}"\s*=\s*\[(?P<files>(?:\s*"[^"]+",?)+)\s*\]')

@@ -8,8 +8,8 @@ use leobench_base::spec::{At, Spec, SpecError, Value};
 use leobench_transport::Plugins;
 
 use super::syntax::{LARGEST_FILE, Syntax, SyntaxError};
-use super::{FlowUse, check, expand, hints, overrides, traffic};
-use crate::scenario::{Scenario, ScenarioSpec};
+use super::{FlowUse, check, expand, har, hints, overrides, traffic};
+use crate::scenario::{FlowSpec, Scenario, ScenarioSpec};
 
 /// The text of a scenario and where it comes from.
 #[derive(Clone, Debug)]
@@ -150,8 +150,15 @@ fn read(
     }
     let mut spec =
         ScenarioSpec::read(tree, &At::ROOT).map_err(|error| hints::added(error, tree))?;
-    if spec.flows.iter().any(|(_, flow)| flow.count.is_some()) {
+    let has = |given: fn(&FlowSpec) -> bool| spec.flows.iter().any(|(_, flow)| given(flow));
+    let (recorded, counted) = (has(|flow| flow.har.is_some()), has(|flow| flow.count.is_some()));
+    if recorded {
+        har::expand(tree, &folder)?;
+    }
+    if counted {
         expand::all(tree)?;
+    }
+    if recorded || counted {
         spec = ScenarioSpec::read(tree, &At::ROOT).map_err(|error| hints::added(error, tree))?;
     }
     let mut scenario = Scenario { spec, folder, traffic: None };

@@ -219,6 +219,7 @@ fn add_flows(
             reconnect: None,
             application: ApplicationSpec::Buffered,
             objects: None,
+            har: None,
             video: None,
             forecast: None,
             cross_layer: None,

@@ -79,6 +79,8 @@ leobench_base::spec! {
         pub application: ApplicationSpec = ApplicationSpec::Buffered,
         /// The objects of a page that the receiving end requests, instead of sources.
         pub objects: Option<Vec<ObjectSpec>>,
+        /// A recorded page, a file in the format HTTP Archive 1.2, whose entries become `objects`.
+        pub har: Option<String>,
         /// The video that the receiving end watches, instead of sources.
         pub video: Option<VideoSpec>,
         /// Forecasts for the end that sends the data, about its paths; none unless given.

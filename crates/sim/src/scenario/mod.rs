@@ -31,7 +31,7 @@ pub use flow::{
     ApplicationSpec, BlocksUntil, FlowSpec, ForecastSpec, OpenedBy, StreamSpec, Streams,
     TransportModel, TransportSpec,
 };
-pub(crate) use flow::{MOST_FLOWS, MOST_STREAMS};
+pub(crate) use flow::{MOST_FLOWS, MOST_STREAMS, Urgency};
 pub use handover::{HandoverKind, HandoverSpec};
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
 pub(crate) use link::{default_queue, steady};

@@ -53,6 +53,24 @@ leobench_base::spec! {
 }
 
 impl ObjectSpec {
+    /// An object that the page needs at the start, with defaults for everything else.
+    pub(crate) fn new(name: String, size: Bytes) -> Self {
+        Self {
+            name,
+            size,
+            headers: Bytes::ZERO,
+            count: Whole::nearest(1),
+            at: None,
+            after: Vec::new(),
+            delay: SimDuration::ZERO,
+            request: REQUEST,
+            think: SimDuration::ZERO,
+            urgency: default_urgency(),
+            incremental: Attributes::default().incremental,
+            deadline: None,
+        }
+    }
+
     fn check(&self) -> Result<(), Fault> {
         for (field, size) in [("size", self.size), ("request", self.request)] {
             if size.is_zero() || size > MOST_BYTES {

@@ -18,6 +18,7 @@ use leobench_base::spec::{At, SpecError, Value, is_name};
 use leobench_transport::Plugins;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub(super) use self::page::circle;
 use super::FlowUse;
 use crate::scenario::{Scenario, ScenarioSpec, Until};
 

@@ -100,7 +100,7 @@ fn order(objects: &[ObjectSpec], array: &Place<'_>) -> Result<(), SpecError> {
 
 /// Members of `after` that wait for each other in a circle, each for the next, from the smallest on; `None` if there is
 /// no circle.
-fn circle(after: &[Vec<usize>]) -> Option<Vec<usize>> {
+pub(in crate::load) fn circle(after: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut left: Vec<_> = after.iter().map(Vec::len).collect();
     let mut awaited_by = vec![Vec::new(); after.len()];
     for (index, others) in after.iter().enumerate() {

@@ -2,6 +2,7 @@ mod constellations;
 mod counts;
 mod files;
 mod handovers;
+mod har;
 mod hints;
 mod informed;
 mod limits;
