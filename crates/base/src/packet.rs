@@ -11,6 +11,7 @@ use crate::id::{DirectionId, FlowId, NodeId};
 use crate::segment::Segment;
 use crate::time::SimTime;
 use crate::units::Bytes;
+use crate::varint::{read_varint, varint_size, write_varint};
 
 /// Bytes of an IPv4 header without options (RFC 791) and a UDP header (RFC 768).
 pub const IPV4_UDP_HEADER: Bytes = Bytes::new(28);
@@ -208,7 +209,7 @@ pub enum Body {
     UdpBytes(BytesMut),
     /// A TCP segment.
     Tcp(Segment),
-    /// A piece of a UDP message: a byte count without payload.
+    /// A UDP payload of an application: a byte count without content.
     Datagram(Datagram),
     /// A raw IP packet of an external program.
     Raw(Payload),
@@ -222,42 +223,45 @@ pub trait UdpPayload: Any + Debug + Send + Sync {
     fn encode(&self, bytes: &mut BytesMut);
 }
 
-/// One datagram of a message that was split to the flow's payload size.
+/// A datagram of an application: a part of a message. Its content is a byte count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Stream the message belongs to.
-    pub stream: usize,
     /// Number of the message in its stream.
     pub message: u64,
+    /// The application's number of the datagram; if the transport splits messages, the number of the part.
+    pub id: u64,
+    /// Stream the message belongs to.
+    pub stream: u32,
     /// Payload bytes of the message in this datagram.
-    pub payload: Bytes,
+    pub payload: u32,
 }
 
 impl Datagram {
-    /// Bytes at the start of a datagram on a socket that say what it is.
-    const HEADER: usize = 10;
-
-    /// Writes the bytes of a datagram on a socket, and nothing else, to `bytes`: as many as its payload, but no fewer than
-    /// the header that says what it is.
-    pub fn encode(&self, bytes: &mut Vec<u8>) {
-        let payload = self.payload.get() as usize;
-        bytes.clear();
-        bytes.extend_from_slice(&(self.stream as u16).to_be_bytes());
-        bytes.extend_from_slice(&self.message.to_be_bytes()[2..]);
-        bytes.extend_from_slice(&(payload as u16).to_be_bytes());
-        bytes.resize(payload.max(Self::HEADER), 0);
+    /// Bytes that it has at least where it travels as bytes: as many as name it.
+    pub fn header(&self) -> u64 {
+        self.fields().into_iter().map(varint_size).sum()
     }
 
-    /// The datagram that bytes from a socket are.
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
-        let (header, _) = bytes.split_first_chunk::<{ Self::HEADER }>()?;
-        let [a, b, message @ .., c, d] = *header;
-        let mut number = [0; 8];
-        number[2..].copy_from_slice(&message);
-        Some(Self {
-            stream: u16::from_be_bytes([a, b]).into(),
-            message: u64::from_be_bytes(number),
-            payload: Bytes::new(u16::from_be_bytes([c, d]).into()),
-        })
+    /// Appends its bytes: as many as its payload, but no fewer than the [header](Self::header) that names it.
+    pub fn encode(&self, bytes: &mut Vec<u8>) {
+        let end = bytes.len() + u64::from(self.payload).max(self.header()) as usize;
+        for field in self.fields() {
+            write_varint(bytes, field);
+        }
+        bytes.resize(end, 0);
+    }
+
+    /// The datagram that these bytes are; `None` if they are not one.
+    pub fn decode(mut bytes: &[u8]) -> Option<Self> {
+        let [stream, payload, message, id] = {
+            let mut next = || read_varint(&mut bytes);
+            [next()?, next()?, next()?, next()?]
+        };
+        let (stream, payload) = (stream.try_into().ok()?, payload.try_into().ok()?);
+        Some(Self { message, id, stream, payload })
+    }
+
+    fn fields(&self) -> [u64; 4] {
+        [self.stream.into(), self.payload.into(), self.message, self.id]
     }
 }

@@ -16,6 +16,24 @@ pub const fn varint_size(value: u64) -> u64 {
     }
 }
 
+/// Takes a value, in any of its encodings, from the front of `bytes`; `None` if they end before it does.
+#[inline]
+pub fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
+    match *bytes.first()? >> 6 {
+        0 => array(bytes).map(|[byte]| byte.into()),
+        1 => array(bytes).map(|bytes| u64::from(u16::from_be_bytes(bytes) & 0x3fff)),
+        2 => array(bytes).map(|bytes| u64::from(u32::from_be_bytes(bytes) & 0x3fff_ffff)),
+        _ => array(bytes).map(|bytes| u64::from_be_bytes(bytes) & MAX_VARINT),
+    }
+}
+
+#[inline]
+fn array<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*taken)
+}
+
 /// Appends the shortest encoding of `value`, which is at most [`MAX_VARINT`].
 #[inline]
 pub fn write_varint(out: &mut impl BufMut, value: u64) {

@@ -78,6 +78,7 @@ impl Load {
             urgency: (stream % 8) as u8,
             incremental: stream.is_multiple_of(2),
             deadline: Some(SimDuration::from_millis(10 + stream as u64 % 7)),
+            ..Attributes::default()
         };
         let attributes: Vec<_> = (0..count).map(attribute).collect();
         let rng = RngTree::new(1);

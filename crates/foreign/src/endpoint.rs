@@ -391,6 +391,7 @@ impl Endpoint for ForeignEndpoint {
                 }
                 Ok(())
             }
+            Input::Datagram { .. } => return Err(EndpointError::no_datagrams(now)),
             Input::Finish => {
                 self.finishing = true;
                 Ok(())

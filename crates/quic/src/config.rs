@@ -26,6 +26,9 @@ use crate::wire::{ConnectionId, TransportParameters};
 /// The shortest delay of acknowledgements that we grant, in microseconds (`min_ack_delay`).
 const MIN_ACK_DELAY: u64 = 1_000;
 
+/// Frames of unreliable datagrams may fill any packet (RFC 9221 section 3).
+pub(super) const LARGEST_DATAGRAM_FRAME: u64 = 65_535;
+
 /// The parts of an end that has not begun.
 ///
 /// # Errors
@@ -54,6 +57,9 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
     let algorithm = ForecastWindow::around(algorithm, spec.on_forecast);
     let control = Control::new(spec.congestion.name(), algorithm);
     let mut settings = settings(spec, !sends.is_empty());
+    if config.datagrams {
+        settings.params.max_datagram_frame_size = LARGEST_DATAGRAM_FRAME;
+    }
     streams.write_params(&mut settings.params);
     let server_params = server_params(config, &settings.params)?;
     // A client makes up the server's first ID; a server learns it from the client's first packet.

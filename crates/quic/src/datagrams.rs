@@ -9,6 +9,21 @@ use crate::wire::{ErrorCode, Frame, TransportError, varint_size};
 /// Bytes that wait to be sent at most, and bytes received that wait for the application at most.
 pub(super) const QUEUE_SIZE: usize = 1 << 20;
 
+/// The longest packet number: datagrams are limited to what fits beside it.
+const LONGEST_NUMBER: u64 = 4;
+
+/// Bytes of the header of a 1-RTT packet to a connection ID of so many bytes, with the longest number.
+pub(super) const fn datagram_header(id: u64) -> u64 {
+    1 + id + LONGEST_NUMBER
+}
+
+/// The largest datagram in a frame of up to so many bytes, if any.
+pub(super) fn largest_datagram(frame: u64) -> Option<u64> {
+    // A type of one byte and a length field of one to eight.
+    let content = (1..=8).rev().filter_map(|field| frame.checked_sub(1 + field));
+    content.filter(|content| 1 + varint_size(*content) + content <= frame).max()
+}
+
 /// Something that happened to a datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DatagramEvent {
@@ -88,10 +103,7 @@ impl Datagrams {
 
     /// Bytes of the largest datagram, where a packet has `room` for frames; none if the peer takes none.
     pub(super) fn largest(&self, room: u64) -> Option<u64> {
-        let frame = self.sends.min(room);
-        // A type of one byte and a length field of one to eight.
-        let content = (1..=8).rev().filter_map(|field| frame.checked_sub(1 + field));
-        content.filter(|content| 1 + varint_size(*content) + content <= frame).max()
+        largest_datagram(self.sends.min(room))
     }
 
     /// Queues a datagram for a packet with `room` for frames; the number by which events name it.

@@ -20,6 +20,8 @@ pub struct QuicConfig<'a> {
     pub sends: &'a [Attributes],
     /// How many streams the other end sends on.
     pub receives: usize,
+    /// Whether streams of the flow, at either end, travel in datagrams.
+    pub datagrams: bool,
     /// This end's address.
     pub local: SocketAddr,
     /// The other end's address.

@@ -42,6 +42,8 @@ pub(crate) enum SentFrame {
     AckFrequency(u64),
     /// DATAGRAM with the number of the datagram.
     Datagram(u64),
+    /// DATAGRAM with a datagram of the flow: its message, number, stream and payload bytes.
+    Part { message: u64, id: u64, stream: u32, payload: u16 },
     /// `PATH_CHALLENGE`.
     PathChallenge,
     /// `PATH_RESPONSE`.

@@ -10,7 +10,10 @@ use leobench_transport::path_scheduler::PathSchedulerSpec;
 use leobench_transport::scheduler::SchedulerSpec;
 
 use super::MINIMUM_DATAGRAM;
+use super::cids::ID_SIZE;
+use super::datagrams::{datagram_header, largest_datagram};
 use super::stack::Stack;
+use super::wire::TAG_SIZE;
 use super::zero_rtt::ZeroRtt;
 
 /// Smallest UDP payload every QUIC path must carry (RFC 9000 section 14.1).
@@ -429,6 +432,12 @@ fn check_knowledge(model: &dyn CongestionModel, name: &str) -> Result<(), Fault>
 impl QuicSpec {
     /// Smallest payload a full packet may be set to.
     pub const SMALLEST_PAYLOAD: Bytes = SMALLEST_PAYLOAD;
+
+    /// The largest datagram of an application (RFC 9221): one whose frame fills a packet; `None` if the stack sends none for flows.
+    pub fn largest_datagram(&self) -> Option<Bytes> {
+        let frame = self.payload.get() - datagram_header(ID_SIZE as u64) - TAG_SIZE;
+        (self.stack == Stack::Own).then(|| Bytes::new(largest_datagram(frame).unwrap_or(0)))
+    }
 
     /// How often the receiver is asked to acknowledge, if otherwise than it would by itself.
     pub fn ack_frequency(&self) -> Option<(u32, SimDuration)> {

@@ -4,6 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU64;
 
+use leobench_base::packet::Datagram;
 use leobench_base::{BitRate, Bytes, LinkId, LogHistogram, Packet, SimDuration, SimTime};
 
 use crate::arrivals::Arrivals;
@@ -54,6 +55,13 @@ pub enum Input<'a> {
         stream: usize,
         /// The message.
         message: Message,
+    },
+    /// The application sends a datagram, on a stream that travels in datagrams.
+    Datagram {
+        /// The datagram, which fits in a packet and has at least one byte.
+        datagram: Datagram,
+        /// When the application scheduled it.
+        created: SimTime,
     },
     /// The application has nothing more to write on any stream.
     Finish,
@@ -222,7 +230,7 @@ leobench_base::words! {
 /// The progress of a stream's data, or the arrival of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// All bytes of the stream below `offset` have been sent at least once.
+    /// All bytes of the stream below `offset` have been sent at least once, or were dropped.
     Sent {
         /// Stream number within the flow.
         stream: usize,
@@ -243,16 +251,18 @@ pub enum Report {
         /// Bytes from the start of the stream.
         offset: u64,
     },
-    /// A part of an unreliable message arrived.
-    Datagram {
-        /// Stream number within the flow.
-        stream: usize,
-        /// Number of the message within the stream.
-        message: u64,
-        /// Payload bytes that arrived.
-        payload: Bytes,
+    /// A datagram arrived.
+    Datagram(Datagram),
+    /// A datagram of this end is lost, as far as its sender can tell.
+    Lost {
+        /// The datagram; if it was dropped, it stands for the rest of its message.
+        datagram: Datagram,
+        /// Whether this end dropped it because its deadline passed before it could be sent. One that was sent may still arrive.
+        dropped: bool,
     },
 }
+
+const _: () = assert!(size_of::<Report>() <= 32, "most packets cause one");
 
 /// A rare event: a handshake done, a loss, a phase change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -442,6 +452,12 @@ pub enum EndpointError {
 }
 
 impl EndpointError {
+    /// The error of a transport without datagrams that is given one.
+    #[cold]
+    pub fn no_datagrams(at: SimTime) -> Self {
+        Self::Stack { at, problem: "it has no datagrams, but the application sends one".to_owned() }
+    }
+
     /// Whether the scenario demands something impossible, which only the run could find out.
     pub fn refuses_scenario(&self) -> bool {
         matches!(self, Self::NothingSaved { .. } | Self::OnePath { .. })

@@ -70,7 +70,7 @@ pub fn write(packet: &Packet, bytes: &mut Vec<u8>) -> Result<(), WireError> {
         }
         Body::UdpBytes(payload) => write_udp(meta, payload, bytes),
         Body::Tcp(segment) => write_tcp(meta, segment, bytes),
-        Body::Datagram(datagram) => write_udp(meta, zeros(datagram.payload.get())?, bytes),
+        Body::Datagram(datagram) => write_udp(meta, zeros(datagram.payload.into())?, bytes),
         Body::Raw(raw) => {
             let start = bytes.len();
             bytes.extend_from_slice(raw);

@@ -137,7 +137,7 @@ fn a_udp_checksum_is_never_zero() {
 fn what_has_no_content_has_its_length() {
     for six in [false, true] {
         let ip = if six { 40 } else { 20 };
-        let datagram = Datagram { stream: 0, message: 3, payload: Bytes::new(1_252) };
+        let datagram = Datagram { message: 3, id: 0, stream: 0, payload: 1_252 };
         let body = Body::Datagram(datagram);
         let bytes = written(&Packet { meta: meta(Protocol::Udp, six, ip + 1_260), body });
         assert_eq!(opened(&bytes).3[8..], [0; 1_252]);
@@ -302,11 +302,13 @@ proptest! {
 proptest! {
     /// The payload of a packet that another library wrote is the datagram that was encoded.
     #[test]
-    fn a_datagram_is_what_its_bytes_say(stream in 0..65_536usize, message in 0u64..1 << 48, payload in 1u64..9_000) {
-        let datagram = Datagram { stream, message, payload: Bytes::new(payload) };
+    fn a_datagram_is_what_its_bytes_say(stream: u16, message in 0u64..1 << 48, id in 0u64..1 << 62, payload in 1u32..9_000) {
+        let datagram = Datagram { message, id, stream: stream.into(), payload };
         let mut bytes = Vec::new();
         datagram.encode(&mut bytes);
-        prop_assert_eq!(bytes.len() as u64, payload.max(10));
+        prop_assert_eq!(bytes.len() as u64, u64::from(payload).max(datagram.header()));
+        prop_assert!(bytes.len() < 23 || bytes.len() as u32 == payload);
+        prop_assert_eq!(Datagram::decode(&bytes[..datagram.header() as usize - 1]), None);
         prop_assert_eq!(Datagram::decode(&bytes), Some(datagram));
         let udp = UdpRepr { src_port: 1, dst_port: 2 };
         let ends = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];

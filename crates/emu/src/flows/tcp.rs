@@ -235,13 +235,14 @@ impl Monitor {
 }
 
 impl Endpoint for KernelTcp {
-    fn input(&mut self, _now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
+    fn input(&mut self, now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         match input {
             Input::Message { stream, message } => {
                 if let Some(buffer) = &mut self.buffer {
                     buffer.push(stream, message);
                 }
             }
+            Input::Datagram { .. } => return Err(EndpointError::no_datagrams(now)),
             Input::Finish => self.finished = true,
             // Packets are the kernel's affair, which learns of its devices by itself.
             Input::Packet(_)

@@ -68,8 +68,19 @@ impl NoqEndpoint {
     /// # Errors
     /// If its scheduler is a plug-in that cannot be built.
     pub fn new(config: QuicConfig<'_>) -> Result<Self, EndpointError> {
-        let QuicConfig { spec, role, sends, receives, local, remote, start, rng, plugins, qlog } =
-            config;
+        let QuicConfig {
+            spec,
+            role,
+            sends,
+            receives,
+            local,
+            remote,
+            start,
+            rng,
+            plugins,
+            qlog,
+            ..
+        } = config;
         let clock = Clock::default();
         let qlog = qlog.map(|writer| Qlog::new(writer, role));
         let tap = Arc::new(Tap::new(sends.len(), qlog));
@@ -273,6 +284,7 @@ impl Endpoint for NoqEndpoint {
                 }
                 Ok(())
             }
+            Input::Datagram { .. } => Err(EndpointError::no_datagrams(now)),
             Input::Finish => {
                 if let Some(sender) = &mut self.sender {
                     sender.finish();

@@ -134,6 +134,7 @@ impl Meeting {
                 role,
                 sends: if sends { &attributes[..] } else { &[] },
                 receives: if sends { 0 } else { self.streams },
+                datagrams: false,
                 local: address(end),
                 remote: address(1 - end),
                 start: SimTime::ZERO,

@@ -1,16 +1,14 @@
 //! Datagrams of the application in packets (RFC 9221).
 
 use bytes::Bytes as Payload;
+use leobench_base::SimTime;
 
 use super::Connection;
 use super::transmit::PacketBuilder;
-use crate::datagrams::{DatagramError, DatagramEvent, DatagramTotals};
+use crate::datagrams::{DatagramError, DatagramEvent, DatagramTotals, datagram_header};
 use crate::paths::Path;
 use crate::sent_frame::SentFrame;
 use crate::wire::TAG_SIZE;
-
-/// The longest packet number: datagrams are limited to what fits beside it.
-const LONGEST_NUMBER: u64 = 4;
 
 impl Connection {
     /// Queues a datagram; the number by which events name it. It leaves before stream data, once, in one packet, as soon as
@@ -29,6 +27,12 @@ impl Connection {
     /// Bytes of the largest datagram that can be sent; none if the peer takes none.
     pub(crate) fn largest_datagram(&self) -> Option<u64> {
         self.datagrams.largest(Self::datagram_room(&self.paths[self.paths.current()]))
+    }
+
+    /// The handshake is complete: streams may be opened, and datagrams sent if the peer takes them.
+    pub(super) fn establish_streams(&mut self, now: SimTime) {
+        self.streams.set_largest_datagram(self.largest_datagram());
+        self.streams.on_established(now);
     }
 
     /// The next event of a datagram, if events are kept.
@@ -53,7 +57,7 @@ impl Connection {
 
     /// Room for frames in a packet of a path that carries nothing but a datagram.
     fn datagram_room(path: &Path) -> u64 {
-        let header = 1 + path.ids.remote.current().size() + LONGEST_NUMBER;
+        let header = datagram_header(path.ids.remote.current().size());
         path.mtu.saturating_sub(header + TAG_SIZE)
     }
 

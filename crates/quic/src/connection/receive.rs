@@ -232,7 +232,11 @@ impl Connection {
             Frame::Padding(_) | Frame::Ping => Ok(()),
             Frame::Datagram { data, .. } => {
                 let taken = self.datagrams.on_frame(data, frame.size());
-                taken.map_err(|error| error.in_frame(frame.frame_type()))
+                taken.map_err(|error| error.in_frame(frame.frame_type()))?;
+                if !self.streams.keeps_events() {
+                    self.streams.on_datagram(data);
+                }
+                Ok(())
             }
             Frame::Ack(ack) => self.on_ack(now, PathSet::FIRST, packet, ack),
             Frame::PathAck { path, ack } => self.on_path_ack(now, packet, *path, ack),

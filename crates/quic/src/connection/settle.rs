@@ -1,6 +1,7 @@
 //! The consequences of acknowledged and lost packets for what they carried (RFC 9000 section 13.3).
 
 use leobench_base::Bytes;
+use leobench_base::packet::Datagram;
 use leobench_transport::endpoint::{Evidence, LossVerdict, LossVerdictKind, PathId};
 
 use super::Connection;
@@ -69,6 +70,10 @@ impl Connection {
             for carried in &packet.carried {
                 match carried {
                     SentFrame::Datagram(number) => self.datagrams.on_lost(*number),
+                    &SentFrame::Part { message, id, stream, payload } => {
+                        let payload = payload.into();
+                        self.streams.on_datagram_lost(Datagram { message, id, stream, payload });
+                    }
                     _ if packet.repeated => {}
                     carried => self.requeue(space, carried),
                 }
@@ -122,6 +127,7 @@ impl Connection {
             | SentFrame::PathAck { .. }
             | SentFrame::PathsBlocked
             | SentFrame::Datagram(_)
+            | SentFrame::Part { .. }
             | SentFrame::PathChallenge
             | SentFrame::PathResponse
             | SentFrame::Ping => {}

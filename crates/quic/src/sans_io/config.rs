@@ -7,7 +7,7 @@ use leobench_transport::endpoint::EndpointError;
 use leobench_transport::interfaces::Interfaces;
 use leobench_transport::plugin::Plugins;
 
-use crate::config::{offer, settings};
+use crate::config::{LARGEST_DATAGRAM_FRAME, offer, settings};
 use crate::connection::{Connection, Parts};
 use crate::crypto::{Crypto, TlsConfig, TlsSettings};
 use crate::paths::FourTuple;
@@ -15,9 +15,6 @@ use crate::recovery::Control;
 use crate::spec::QuicSpec;
 use crate::streams::{StreamConfig, Streams};
 use crate::wire::{ConnectionId, TransportParameters};
-
-/// Frames of unreliable datagrams may fill any packet (RFC 9221 section 3).
-const LARGEST_DATAGRAM_FRAME: u64 = 65_535;
 
 /// The configuration of one end.
 pub struct ByteConfig {

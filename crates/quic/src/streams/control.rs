@@ -200,6 +200,7 @@ impl Streams {
         if self.established
             && self.connection_credit() == 0
             && self.has_new()
+            && !self.has_only_datagrams()
             && self.blocked_at.replace(self.max_data) != Some(self.max_data)
         {
             self.pending.data_blocked = true;

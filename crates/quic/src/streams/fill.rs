@@ -30,6 +30,9 @@ impl Streams {
             self.fill_again(&mut payload);
         }
         if self.established {
+            if self.datagrams.is_some() {
+                self.fill_postponed(now, &mut payload);
+            }
             self.fill_flow(now, &mut payload)?;
             if !self.ready.is_empty() {
                 self.fill_ready(&mut payload);
@@ -118,20 +121,28 @@ impl Streams {
             let (fills, shares) = (flows.fills_packets(), flows.shares().len());
             let mut progress = Progress::default();
             for index in 0..shares {
-                self.send_share(index, payload, &mut progress);
+                self.send_share(now, index, payload, &mut progress);
             }
-            // Where flow control cut what was chosen, the scheduler chooses again for the rest of the packet.
-            if !(fills && progress.is_cut && progress.has_sent) {
+            if !progress.leaves_room(fills) {
                 return Ok(());
             }
         }
     }
 
     /// Sends what the scheduler chose of a stream, as far as flow control lets it.
-    fn send_share(&mut self, index: usize, payload: &mut Payload<'_>, progress: &mut Progress) {
+    fn send_share(
+        &mut self,
+        now: SimTime,
+        index: usize,
+        payload: &mut Payload<'_>,
+        progress: &mut Progress,
+    ) {
         let credit = self.connection_credit();
         let Some(flows) = &mut self.flows else { return };
         let Share { stream, bytes } = flows.shares()[index];
+        if self.datagrams.as_ref().is_some_and(|datagrams| datagrams.has(stream)) {
+            return self.send_datagrams(now, (stream, bytes), payload, progress);
+        }
         let kind = StreamKind { initiator: self.role, direction: Directionality::Unidirectional };
         let id = kind.id(stream as u64);
         let Some(part) = self.table.send(id) else { return };
@@ -191,8 +202,22 @@ impl Streams {
 
 /// The progress of filling a packet with the shares of streams.
 #[derive(Default)]
-struct Progress {
-    /// Flow control cut one.
-    is_cut: bool,
-    has_sent: bool,
+pub(super) struct Progress {
+    /// Flow control cut one, or a datagram did not fit.
+    pub(super) is_cut: bool,
+    pub(super) has_sent: bool,
+    /// A share was not used because datagrams were dropped, or had taken too much before.
+    pub(super) has_freed: bool,
+}
+
+impl Progress {
+    /// Whether the scheduler chooses again for the rest of the packet: something cut what it chose. One that does not fill packets has
+    /// to only if nothing left at all.
+    fn leaves_room(&self, fills: bool) -> bool {
+        if fills {
+            self.has_freed || self.is_cut && self.has_sent
+        } else {
+            self.has_freed && !self.has_sent
+        }
+    }
 }

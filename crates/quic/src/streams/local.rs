@@ -13,6 +13,9 @@ impl Streams {
     pub(crate) fn push(&mut self, stream: usize, message: Message) {
         let Some(flows) = &mut self.flows else { return };
         flows.push(stream, message);
+        if self.is_datagrams(stream) {
+            return self.push_message(stream, message);
+        }
         if !self.established {
             return;
         }
@@ -42,7 +45,7 @@ impl Streams {
 
     fn finish_if_drained(&mut self, stream: usize) {
         let Some(flows) = &self.flows else { return };
-        if flows.buffer().streams()[stream].backlog() > 0 {
+        if flows.buffer().streams()[stream].backlog() > 0 || self.is_datagrams(stream) {
             return;
         }
         let id = self.flow_id(stream);
@@ -72,6 +75,9 @@ impl Streams {
             let stream = self.table.opened(kind) as usize;
             let opened = self.stream(kind);
             let id = self.table.open(kind, opened);
+            if self.is_datagrams(stream) {
+                continue;
+            }
             if self.table.send(id).is_some_and(|part| part.credit() > 0) {
                 self.hold(stream, false);
             } else if self.backlog(stream) > 0 {

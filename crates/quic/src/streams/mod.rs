@@ -9,6 +9,7 @@
 
 mod control;
 mod credit;
+mod datagrams;
 mod delivery;
 mod early;
 mod fill;
@@ -34,6 +35,7 @@ use leobench_transport::scheduler::{Multiplexer, SchedulerSpec};
 use self::control::Pending;
 use self::credit::Credit;
 pub(crate) use self::credit::ReceiveWindow;
+use self::datagrams::DatagramStreams;
 use self::id::{StreamKind, side};
 use self::receive::ReceivePart;
 pub(crate) use self::receive::ReceiveState;
@@ -148,6 +150,8 @@ pub(crate) struct Streams {
     table: Table,
     /// The send buffers of the flow's streams.
     flows: Option<Multiplexer>,
+    /// Those of them that travel in datagrams, if any do.
+    datagrams: Option<Box<DatagramStreams>>,
     /// The application has written everything to them.
     finishing: bool,
     /// Bytes that wait for streams of the flow that were abandoned.
@@ -205,6 +209,7 @@ impl Streams {
             role,
             table: Table::default(),
             flows,
+            datagrams: DatagramStreams::new(sends),
             finishing: false,
             abandoned: 0,
             initial: InitialLimits::default(),
@@ -263,6 +268,7 @@ impl Streams {
             }
         }
         self.open_flows();
+        self.release_datagrams();
         self.note_blocked();
     }
 
@@ -276,9 +282,11 @@ impl Streams {
         self.has_data() || !self.pending.is_empty()
     }
 
-    /// Whether stream data waits that flow control lets go: new data, lost data, or the end of a stream.
+    /// Whether stream data waits that flow control lets go: new data, lost data, or the end of a stream. Or datagrams.
     pub(crate) fn has_data(&self) -> bool {
-        !self.again.is_empty() || self.connection_credit() > 0 && self.has_new()
+        !self.again.is_empty()
+            || self.connection_credit() > 0 && self.has_new()
+            || self.has_datagrams()
     }
 
     /// Whether new data waits that the limits of its streams let go.

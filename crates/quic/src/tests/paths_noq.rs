@@ -248,6 +248,7 @@ impl Meeting {
             role,
             sends: if plan.own_sends { &attributes } else { &[] },
             receives: usize::from(!plan.own_sends),
+            datagrams: false,
             local,
             remote,
             start: SimTime::ZERO,

@@ -1,5 +1,7 @@
 //! A cursor over received bytes. Every method returns `None` at the end of the bytes and never panics.
 
+use leobench_base::varint::read_varint;
+
 /// The bytes that are still unread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
@@ -57,13 +59,7 @@ impl<'a> Reader<'a> {
     /// A variable-length integer (RFC 9000 section 16), in any of its encodings.
     #[inline]
     pub(super) fn varint(&mut self) -> Option<u64> {
-        let first = *self.rest.first()?;
-        match first >> 6 {
-            0 => self.u8().map(u64::from),
-            1 => self.u16().map(|value| u64::from(value & 0x3fff)),
-            2 => self.u32().map(|value| u64::from(value & 0x3fff_ffff)),
-            _ => self.u64().map(|value| value & super::MAX_VARINT),
-        }
+        read_varint(&mut self.rest)
     }
 
     /// The next bytes, whose count stands in front of them as a variable-length integer.

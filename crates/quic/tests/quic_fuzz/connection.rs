@@ -82,6 +82,7 @@ fn endpoint(choice: u8, end: usize, streams: usize) -> QuicEndpoint {
         role: if sends == client_sends { Role::Client } else { Role::Server },
         sends: if sends { &attributes } else { &[] },
         receives: if sends { 0 } else { streams },
+        datagrams: false,
         local: address(end),
         remote: address(1 - end),
         start: SimTime::ZERO,

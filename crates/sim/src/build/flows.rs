@@ -6,10 +6,10 @@ use leobench_base::{End, FlowId, NodeId, Protocol, SimTime};
 #[cfg(feature = "noq")]
 use leobench_quic::Stack;
 use leobench_quic::{Protected, QuicConfig, QuicEndpoint, QuicSpec};
-use leobench_transport::buffer::Attributes;
+use leobench_transport::buffer::{Attributes, Carried};
 use leobench_transport::plugin::{Plugin, PluginKind, StackSetup};
 use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpSpec};
-use leobench_transport::udp::{UdpReceiver, UdpSender};
+use leobench_transport::udp::UdpEndpoint;
 use leobench_transport::{Endpoint, EndpointError, Role};
 
 use super::addresses::Peers;
@@ -126,10 +126,11 @@ impl FromScenario<'_> {
     ) -> Result<[Box<dyn Endpoint>; 2], BuildError> {
         let streams = flow.stream_count();
         match &flow.transport {
-            TransportSpec::Udp(udp) => Ok([
-                Box::new(UdpSender::new(ends.sender, ends.receiver, streams, udp.payload)),
-                Box::new(UdpReceiver::new()),
-            ]),
+            TransportSpec::Udp(udp) => {
+                let [there, back] = [[ends.sender, ends.receiver], [ends.receiver, ends.sender]];
+                let end = |end, addresses| UdpEndpoint::new(end, addresses, streams, udp.payload);
+                Ok([Box::new(end(End::Sender, there)), Box::new(end(End::Receiver, back))])
+            }
             TransportSpec::Tcp(tcp) => Ok([
                 self.tcp(name, flow, tcp, ends, true)?,
                 self.tcp(name, flow, tcp, ends, false)?,
@@ -190,6 +191,7 @@ impl FromScenario<'_> {
             role,
             sends: sends_on,
             receives,
+            datagrams: streams.iter().any(|stream| stream.carried == Carried::Datagrams),
             local,
             remote,
             start,

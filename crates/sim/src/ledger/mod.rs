@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use leobench_base::packet::Datagram;
 use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::Report;
@@ -20,11 +21,17 @@ pub use statistics::Statistics;
 /// Memory a message takes until it is delivered or lost: queues grow by doubling.
 pub(crate) const MEMORY_PER_OPEN_MESSAGE: Bytes = Bytes::new(2 * size_of::<Open>() as u64);
 
+/// How long after it was first sent a message can arrive that its sender has taken for lost. Ours: longer than queues and
+/// interruptions hold packets, and short enough that lost messages take little memory.
+const PATIENCE: SimDuration = SimDuration::from_secs(10);
+
 /// Message accounting of one flow, in constant time per message.
 ///
 /// A reliable stream is a stream of bytes: its messages end where their sizes add up to, and are delivered in order,
 /// each once. An unreliable message is delivered when all its datagrams have arrived, in any order; it is lost as soon
-/// as the network has dropped one of them ([`lost`](Self::lost)). So only messages that wait or travel take memory.
+/// as the network has dropped one of them ([`lost`](Self::lost)), or its sender has taken one for lost. The sender may be wrong:
+/// for a while ([`PATIENCE`]), such a message is delivered after all if the rest of it arrives. So only messages that wait or
+/// travel take memory.
 ///
 /// Order of calls at an instant: the reports of a poll before the packets of that poll enter the network.
 #[derive(Clone, Debug)]
@@ -59,6 +66,8 @@ struct StreamLedger {
     first: u64,
     /// How many at the front of `open` have been sent at least in part.
     sent: usize,
+    /// How many in `open` their sender has taken for lost.
+    doubted: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,8 +78,18 @@ struct Open {
     first_sent: Option<SimTime>,
     /// Payload that arrived in datagrams.
     arrived: u64,
+    state: State,
+}
+
+/// The state of a message that takes memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Neither delivered nor lost.
+    Open,
+    /// Taken for lost by its sender, though it may still arrive.
+    Doubted,
     /// Delivered or lost, behind an older message that is neither yet.
-    closed: bool,
+    Closed,
 }
 
 impl FlowLedger {
@@ -150,7 +169,7 @@ impl FlowLedger {
                 }
                 Some(arrived)
             }
-            Report::Datagram { .. } => None,
+            Report::Datagram(_) | Report::Lost { .. } => None,
         }
     }
 
@@ -158,10 +177,16 @@ impl FlowLedger {
     /// bytes delivered.
     pub fn report(&mut self, now: SimTime, report: Report, finished: &mut Vec<MessageRow>) -> u64 {
         let known = finished.len();
-        let (Report::Sent { stream, .. }
-        | Report::Delivered { stream, .. }
-        | Report::Room { stream, .. }
-        | Report::Datagram { stream, .. }) = report;
+        let stream = match report {
+            Report::Sent { stream, .. }
+            | Report::Delivered { stream, .. }
+            | Report::Room { stream, .. } => stream,
+            Report::Datagram(datagram) => datagram.stream as usize,
+            Report::Lost { datagram: Datagram { stream, message, .. }, dropped } => {
+                self.given_up(now, (stream as usize, message), dropped, finished);
+                return 0;
+            }
+        };
         let kept = self.streams[stream].open.len();
         let arrived = match report {
             Report::Sent { stream, offset } => {
@@ -171,10 +196,16 @@ impl FlowLedger {
             Report::Delivered { stream, offset } => {
                 self.streams[stream].delivered(now, stream, offset, finished)
             }
-            Report::Room { .. } => 0,
-            Report::Datagram { stream, message, payload } => {
-                self.streams[stream].datagram(now, stream, message, payload.get(), finished);
-                payload.get()
+            Report::Room { .. } | Report::Lost { .. } => 0,
+            Report::Datagram(datagram) => {
+                let found = self.streams[stream].datagram(now, datagram, finished);
+                if let Some(created) = found {
+                    self.open += 1;
+                    if let Some(total) = &mut self.total {
+                        total.found(created);
+                    }
+                }
+                datagram.payload.into()
             }
         };
         self.kept -= (kept - self.streams[stream].open.len()) as u64;
@@ -200,18 +231,34 @@ impl FlowLedger {
         message: u64,
         finished: &mut Vec<MessageRow>,
     ) {
+        self.given_up(now, (stream, message), true, finished);
+    }
+
+    /// A message is lost, for good or as far as its sender can tell.
+    fn given_up(
+        &mut self,
+        now: SimTime,
+        (stream, message): (usize, u64),
+        for_good: bool,
+        finished: &mut Vec<MessageRow>,
+    ) {
         let ledger = &mut self.streams[stream];
-        if let Some(index) = ledger.index_of(message) {
-            let created = ledger.open[index].created;
+        let Some(index) = ledger.index_of(message) else { return };
+        let Open { created, state, .. } = ledger.open[index];
+        if state == State::Open {
             if let Some(total) = &mut self.total {
                 total.lost(now, created);
             }
             ledger.statistics.lost(now, created);
-            let kept = ledger.open.len();
-            ledger.close(index, stream, None, finished);
-            self.kept -= (kept - ledger.open.len()) as u64;
+            ledger.doubt(index);
             self.open -= 1;
         }
+        let kept = ledger.open.len();
+        if for_good {
+            ledger.close(index, stream, None, finished);
+        }
+        ledger.forget(now, stream, finished);
+        self.kept -= (kept - ledger.open.len()) as u64;
     }
 
     /// Messages that take memory.
@@ -237,7 +284,7 @@ impl FlowLedger {
     /// At the end of the run: takes out the messages that were neither delivered nor lost, by stream and number.
     pub fn take_open(&mut self, end: SimTime) -> impl Iterator<Item = MessageRow> + '_ {
         for stream in &mut self.streams {
-            for message in stream.open.iter().filter(|message| !message.closed) {
+            for message in stream.open.iter().filter(|message| message.state == State::Open) {
                 stream.statistics.left_open(end, message.created);
             }
         }
@@ -274,6 +321,7 @@ impl StreamLedger {
             statistics,
             first: 0,
             sent: 0,
+            doubted: 0,
         }
     }
 
@@ -285,7 +333,7 @@ impl StreamLedger {
             created: message.created,
             first_sent: None,
             arrived: 0,
-            closed: false,
+            state: State::Open,
         });
         self.created_bytes += message.size.get();
         self.look();
@@ -335,21 +383,42 @@ impl StreamLedger {
         arrived
     }
 
+    /// A part of a message arrived; returns when it was created if it is complete, and had been taken for lost.
     fn datagram(
         &mut self,
         now: SimTime,
-        stream: usize,
-        number: u64,
-        payload: u64,
+        Datagram { stream, message: number, payload, .. }: Datagram,
         finished: &mut Vec<MessageRow>,
-    ) {
-        self.statistics.arrived(now, payload);
-        let Some(index) = self.index_of(number) else { return };
+    ) -> Option<SimTime> {
+        self.statistics.arrived(now, payload.into());
+        let index = self.index_of(number)?;
         let message = &mut self.open[index];
-        message.arrived += payload;
+        message.arrived += u64::from(payload);
         assert!(message.arrived <= message.size, "more of message {number} arrived than was sent");
-        if message.arrived == message.size {
-            self.close(index, stream, Some(now), finished);
+        if message.arrived < message.size {
+            return None;
+        }
+        let found = (message.state == State::Doubted).then_some(message.created);
+        if let Some(created) = found {
+            self.statistics.found(created);
+        }
+        self.close(index, stream as usize, Some(now), finished);
+        found
+    }
+
+    /// The sender takes a message for lost.
+    fn doubt(&mut self, index: usize) {
+        self.open[index].state = State::Doubted;
+        self.doubted += 1;
+    }
+
+    /// Closes the messages at the front that their sender has taken for lost and that nobody waits for any more.
+    fn forget(&mut self, now: SimTime, stream: usize, finished: &mut Vec<MessageRow>) {
+        while self.doubted > 0
+            && let Some(front) = self.open.front().filter(|front| front.state == State::Doubted)
+            && front.first_sent.is_none_or(|sent| now.saturating_since(sent) > PATIENCE)
+        {
+            self.close(0, stream, None, finished);
         }
     }
 
@@ -358,7 +427,7 @@ impl StreamLedger {
         let created = self.first + self.open.len() as u64;
         assert!(number < created, "message {number} is unknown among {created}");
         let index = number.checked_sub(self.first)? as usize;
-        (!self.open[index].closed).then_some(index)
+        (self.open[index].state != State::Closed).then_some(index)
     }
 
     fn close(
@@ -369,12 +438,13 @@ impl StreamLedger {
         finished: &mut Vec<MessageRow>,
     ) {
         let message = &mut self.open[index];
-        message.closed = true;
+        self.doubted -= u64::from(message.state == State::Doubted);
+        message.state = State::Closed;
         if let Some(now) = delivered {
             self.statistics.delivered(now, message.created);
         }
         finished.push(message.row(stream, self.first + index as u64, delivered));
-        while self.open.front().is_some_and(|message| message.closed) {
+        while self.open.front().is_some_and(|message| message.state == State::Closed) {
             self.pop(stream);
         }
     }
@@ -383,7 +453,8 @@ impl StreamLedger {
     #[expect(clippy::option_option, reason = "the outer one ends an iterator")]
     fn pop(&mut self, stream: usize) -> Option<Option<MessageRow>> {
         let message = self.open.pop_front()?;
-        let row = (!message.closed).then(|| message.row(stream, self.first, None));
+        let open = message.state != State::Closed;
+        let row = open.then(|| message.row(stream, self.first, None));
         self.first += 1;
         self.sent = self.sent.saturating_sub(1);
         self.look();

@@ -71,6 +71,12 @@ impl Statistics {
         self.late += u64::from(created >= self.warm_up);
     }
 
+    /// A message that counts as lost is delivered after all.
+    pub(super) fn found(&mut self, created: SimTime) {
+        self.lost_ever -= 1;
+        self.late -= u64::from(created >= self.warm_up);
+    }
+
     /// A message was neither delivered nor lost when the run ended.
     pub(super) fn left_open(&mut self, end: SimTime, created: SimTime) {
         let missed = self.deadline.is_some_and(|deadline| created + deadline <= end);

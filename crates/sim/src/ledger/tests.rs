@@ -1,3 +1,4 @@
+use leobench_base::packet::Datagram;
 use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
 use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::Report;
@@ -20,8 +21,12 @@ fn delivered(stream: usize, offset: u64) -> Report {
     Report::Delivered { stream, offset }
 }
 
+fn part(message: u64, payload: u64) -> Datagram {
+    Datagram { message, id: 0, stream: 0, payload: payload as u32 }
+}
+
 fn datagram(message: u64, payload: u64) -> Report {
-    Report::Datagram { stream: 0, message, payload: Bytes::new(payload) }
+    Report::Datagram(part(message, payload))
 }
 
 /// The numbers of the messages a report completes.

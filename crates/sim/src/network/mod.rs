@@ -308,6 +308,9 @@ impl Network {
                 Action::Write { end, stream, message } => {
                     self.input(ends[end as usize], Input::Message { stream, message })?;
                 }
+                Action::Datagram { end, datagram, created } => {
+                    self.input(ends[end as usize], Input::Datagram { datagram, created })?;
+                }
                 Action::Finish { end } => self.input(ends[end as usize], Input::Finish)?,
             }
         }

@@ -7,7 +7,7 @@ use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json
 use leobench_base::{Bytes, End, SimDuration, SimRng, SimTime};
 use leobench_media::{Film, MANIFEST, VideoSpec};
 use leobench_quic::{QuicSpec, Stack};
-use leobench_transport::buffer::Attributes;
+use leobench_transport::buffer::{Attributes, Carried};
 use leobench_transport::source::BulkSpec;
 use leobench_transport::tcp::{ReconnectSpec, TcpSpec};
 use leobench_transport::udp::UdpSpec;
@@ -200,7 +200,7 @@ impl FlowSpec {
         }
     }
 
-    /// Returns the attributes that the application gives each stream of its data.
+    /// The attributes that the application gives each stream of its data.
     pub fn attributes(&self) -> Vec<Attributes> {
         match &self.objects {
             Some(objects) => objects.iter().flat_map(ObjectSpec::attributes).collect(),
@@ -275,6 +275,8 @@ leobench_base::spec! {
         pub incremental: bool = Attributes::default().incremental,
         /// Time from creation within which a message is due; later ones count as late. Some schedulers use it.
         pub deadline: Option<SimDuration>,
+        /// How its messages travel over `quic`. Datagrams are sent once, or dropped if their `deadline` passes before.
+        pub carried: Carried = Carried::Stream,
     }
 }
 
@@ -295,6 +297,7 @@ impl StreamSpec {
             urgency: self.urgency.get() as u8,
             incremental: self.incremental,
             deadline: self.deadline,
+            carried: self.carried,
         }
     }
 }
@@ -342,7 +345,6 @@ fn default_name(index: usize) -> String {
 /// As many as there are ports; each takes some memory.
 pub(crate) const MOST_STREAMS: u32 = 65_535;
 const STREAMS: &str = "a number from 1 to 65535, or an array of tables with `source`";
-
 impl Spec for Streams {
     fn schema() -> Schema {
         json!({"oneOf": [
@@ -401,6 +403,11 @@ pub trait TransportModel {
     /// Smallest payload it may be set to.
     fn least_payload(&self) -> Bytes;
 
+    /// Largest datagram of an application; `None` if it has no datagrams.
+    fn datagram(&self) -> Option<Bytes> {
+        None
+    }
+
     /// Bytes of headers in front of it, down to IPv4.
     fn headers(&self) -> Bytes {
         IPV4_UDP_HEADER
@@ -440,6 +447,10 @@ impl TransportModel for QuicSpec {
 
     fn least_payload(&self) -> Bytes {
         Self::SMALLEST_PAYLOAD
+    }
+
+    fn datagram(&self) -> Option<Bytes> {
+        self.largest_datagram()
     }
 
     fn blocks_until(&self) -> BlocksUntil {
@@ -499,6 +510,10 @@ impl TransportModel for UdpSpec {
 
     fn least_payload(&self) -> Bytes {
         Bytes::new(1)
+    }
+
+    fn datagram(&self) -> Option<Bytes> {
+        Some(self.payload)
     }
 
     fn connects(&self) -> bool {

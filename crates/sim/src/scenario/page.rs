@@ -2,7 +2,7 @@
 
 use leobench_base::spec::{Fault, Whole, Window};
 use leobench_base::{Bytes, SimDuration};
-use leobench_transport::buffer::Attributes;
+use leobench_transport::buffer::{Attributes, Carried};
 use leobench_transport::tcp::TcpSpec;
 
 use super::flow::{MOST_STREAMS, Urgency, check_deadline, default_urgency};
@@ -112,6 +112,7 @@ impl ObjectSpec {
             urgency: self.urgency.get() as u8,
             incremental: self.incremental,
             deadline: self.deadline,
+            carried: Carried::Stream,
         };
         std::iter::repeat_n(attributes, self.count.get() as usize)
     }

@@ -19,7 +19,17 @@ pub struct Message {
     pub created: SimTime,
 }
 
-/// Priority and deadline that the application gives a stream, for schedulers that use them.
+leobench_base::words! {
+    /// How the messages of a stream travel.
+    pub enum Carried {
+        /// In the transport's own way: in a reliable stream over QUIC and TCP, in datagrams over UDP.
+        Stream = "stream",
+        /// In datagrams, which are never sent again (RFC 9221 over QUIC).
+        Datagrams = "datagrams",
+    }
+}
+
+/// Priority and deadline that the application gives a stream, for schedulers that use them, and how its messages travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
     /// From 0, the most urgent, to 7 (RFC 9218 section 4.1).
@@ -28,12 +38,14 @@ pub struct Attributes {
     pub incremental: bool,
     /// How long after its creation a message is due, if it is.
     pub deadline: Option<SimDuration>,
+    /// How its messages travel.
+    pub carried: Carried,
 }
 
 impl Default for Attributes {
-    /// Those of RFC 9218 section 4: urgency 3, not incremental; no deadline.
+    /// Those of RFC 9218 section 4: urgency 3, not incremental; no deadline, and a reliable stream.
     fn default() -> Self {
-        Self { urgency: 3, incremental: false, deadline: None }
+        Self { urgency: 3, incremental: false, deadline: None, carried: Carried::Stream }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Datagrams without a transport protocol: background traffic, and measurement of links. No congestion control, no
+//! Datagrams without a transport protocol: background traffic, measurement of links, and media. No congestion control, no
 //! pacing, no retransmission: messages leave at once, and losses stay.
 
 use std::collections::VecDeque;
@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 
 use leobench_base::packet::{Datagram, IPV4_UDP_HEADER};
 use leobench_base::spec::Fault;
-use leobench_base::{Body, Bytes, Meta, Packet, Protocol, SimTime};
+use leobench_base::{Body, Bytes, End, Meta, Packet, Protocol, SimTime};
 
-use crate::buffer::{Attributes, SendBuffer};
+use crate::buffer::{Attributes, Message, SendBuffer};
 use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report, Totals};
 
 /// Maximum payload of a datagram over IPv4 (RFC 791, RFC 768).
@@ -40,77 +40,119 @@ impl UdpSpec {
     }
 }
 
-/// The sending end of a datagram flow.
-pub struct UdpSender {
+/// One end of a datagram flow.
+pub struct UdpEndpoint {
     local: SocketAddr,
+    /// The other end's address. The receiving end takes it from the last packet: a translator may have changed it.
     remote: SocketAddr,
+    end: End,
     payload: Bytes,
     buffer: SendBuffer,
-    /// Messages that have not left yet: the stream and the bytes that remain of each.
-    written: VecDeque<(usize, Bytes)>,
+    /// Messages and datagrams that have not left yet.
+    written: VecDeque<Written>,
     /// The number of the next message to leave on each stream.
     next_message: Vec<u64>,
+    reports: Vec<Report>,
     totals: Totals,
 }
 
-impl UdpSender {
-    /// A sender of `streams` streams, with at most `payload` bytes of a message in a datagram.
+/// Something that the application wrote.
+#[derive(Clone, Copy, Debug)]
+enum Written {
+    /// A message to cut into datagrams: how many have left, and how many bytes remain.
+    Message { stream: usize, parts: u64, left: Bytes },
+    /// A datagram.
+    Datagram(Datagram),
+}
+
+impl UdpEndpoint {
+    /// An end of `streams` streams, with at most `payload` bytes of a message in a datagram.
     ///
     /// # Panics
     /// If the payload is zero (see [`UdpSpec::check`]).
-    pub fn new(local: SocketAddr, remote: SocketAddr, streams: usize, payload: Bytes) -> Self {
+    pub fn new(end: End, [local, remote]: [SocketAddr; 2], streams: usize, payload: Bytes) -> Self {
         assert!(!payload.is_zero(), "a datagram without payload carries no message");
         Self {
             local,
             remote,
+            end,
             payload,
             buffer: SendBuffer::new(&vec![Attributes::default(); streams]),
             written: VecDeque::new(),
             next_message: vec![0; streams],
+            reports: Vec::new(),
             totals: Totals::default(),
         }
     }
 
-    /// Cuts the first message written into datagrams and sends them, as far as there is `room` for more.
+    /// Sends what was written first, as far as there is `room` for more datagrams.
     fn send(&mut self, now: SimTime, room: &mut usize, outbox: &mut Outbox) {
-        let Some((stream, before)) = self.written.pop_front() else { return };
-        let message = self.next_message[stream];
-        let mut left = before;
-        while !left.is_zero() && *room > 0 {
-            *room -= 1;
-            let payload = left.min(self.payload);
-            left -= payload;
-            self.totals.sent_packets += 1;
-            self.totals.sent_bytes += payload;
-            outbox.packets.push(Packet {
-                meta: self.header(now, payload),
-                body: Body::Datagram(Datagram { stream, message, payload }),
-            });
-        }
-        if left.is_zero() {
-            self.next_message[stream] += 1;
-        } else {
-            self.written.push_front((stream, left));
-        }
-        self.buffer.take(stream, (before - left).get());
+        let (stream, taken) = match self.written.pop_front() {
+            None => return,
+            Some(Written::Datagram(datagram)) => {
+                *room -= 1;
+                self.send_datagram(now, datagram, outbox);
+                (datagram.stream as usize, u64::from(datagram.payload))
+            }
+            Some(Written::Message { stream, mut parts, left: before }) => {
+                let message = self.next_message[stream];
+                let mut left = before;
+                while !left.is_zero() && *room > 0 {
+                    *room -= 1;
+                    let payload = left.min(self.payload);
+                    left -= payload;
+                    let (stream, payload) = (stream as u32, payload.get() as u32);
+                    let datagram = Datagram { message, id: parts, stream, payload };
+                    self.send_datagram(now, datagram, outbox);
+                    parts += 1;
+                }
+                if left.is_zero() {
+                    self.next_message[stream] += 1;
+                } else {
+                    self.written.push_front(Written::Message { stream, parts, left });
+                }
+                (stream, (before - left).get())
+            }
+        };
+        self.buffer.take(stream, taken);
         let offset = self.buffer.streams()[stream].taken();
         outbox.reports.push(Report::Sent { stream, offset });
     }
 
-    fn header(&self, now: SimTime, payload: Bytes) -> Meta {
+    fn send_datagram(&mut self, now: SimTime, datagram: Datagram, outbox: &mut Outbox) {
+        let payload = Bytes::new(datagram.payload.into());
+        self.totals.sent_packets += 1;
+        self.totals.sent_bytes += payload;
         let size = payload + IPV4_UDP_HEADER;
-        Meta::new(now, Protocol::Udp, self.local, self.remote, size)
+        let meta = Meta::new(now, Protocol::Udp, self.local, self.remote, size);
+        outbox.packets.push(Packet { meta, body: Body::Datagram(datagram) });
     }
 }
 
-impl Endpoint for UdpSender {
+impl Endpoint for UdpEndpoint {
+    /// # Panics
+    /// If a datagram is larger than the payload.
     fn input(&mut self, _now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         match input {
             Input::Message { stream, message } => {
                 self.buffer.push(stream, message);
-                self.written.push_back((stream, message.size));
+                self.written.push_back(Written::Message { stream, parts: 0, left: message.size });
             }
-            Input::Packet(_) => self.totals.received_packets += 1,
+            Input::Datagram { datagram, created } => {
+                let size = Bytes::new(datagram.payload.into());
+                assert!(size <= self.payload, "{datagram:?} in {} of payload", self.payload);
+                self.buffer.push(datagram.stream as usize, Message { size, created });
+                self.written.push_back(Written::Datagram(datagram));
+            }
+            Input::Packet(packet) => {
+                self.totals.received_packets += 1;
+                if let Body::Datagram(datagram) = packet.body {
+                    self.reports.push(Report::Datagram(datagram));
+                    if self.end == End::Receiver {
+                        self.remote = packet.meta.source;
+                    }
+                }
+            }
             Input::Finish
             | Input::Interface(_)
             | Input::Carrier(_)
@@ -126,6 +168,7 @@ impl Endpoint for UdpSender {
         now: SimTime,
         outbox: &mut Outbox,
     ) -> Result<Option<SimTime>, EndpointError> {
+        outbox.reports.append(&mut self.reports);
         let mut room = MOST_AT_ONCE;
         while room > 0 && !self.written.is_empty() {
             self.send(now, &mut room, outbox);
@@ -136,65 +179,7 @@ impl Endpoint for UdpSender {
     fn sample_paths(&self, _now: SimTime, _samples: &mut Vec<PathSample>) {}
 
     fn send_buffer(&self) -> Option<&SendBuffer> {
-        Some(&self.buffer)
-    }
-
-    fn totals(&self) -> Totals {
-        self.totals
-    }
-}
-
-/// The receiving end of a datagram flow.
-#[derive(Default)]
-pub struct UdpReceiver {
-    reports: Vec<Report>,
-    totals: Totals,
-}
-
-impl UdpReceiver {
-    /// A receiver of datagrams of any flow.
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
-impl Endpoint for UdpReceiver {
-    /// # Panics
-    /// If the application writes at this end.
-    fn input(&mut self, _now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
-        match input {
-            Input::Packet(packet) => {
-                self.totals.received_packets += 1;
-                if let Body::Datagram(Datagram { stream, message, payload }) = packet.body {
-                    self.reports.push(Report::Datagram { stream, message, payload });
-                }
-            }
-            Input::Message { message, .. } => {
-                panic!("the receiving end of a datagram flow was given {message:?} to send")
-            }
-            Input::Finish
-            | Input::Interface(_)
-            | Input::Carrier(_)
-            | Input::Forecast(_)
-            | Input::InterfaceForecast(_)
-            | Input::Access(_) => {}
-        }
-        Ok(())
-    }
-
-    fn poll(
-        &mut self,
-        _now: SimTime,
-        outbox: &mut Outbox,
-    ) -> Result<Option<SimTime>, EndpointError> {
-        outbox.reports.append(&mut self.reports);
-        Ok(None)
-    }
-
-    fn sample_paths(&self, _now: SimTime, _samples: &mut Vec<PathSample>) {}
-
-    fn send_buffer(&self) -> Option<&SendBuffer> {
-        None
+        (self.end == End::Sender).then_some(&self.buffer)
     }
 
     fn totals(&self) -> Totals {

@@ -5,12 +5,19 @@ use proptest::prelude::*;
 use super::*;
 use crate::buffer::Message;
 
-fn sender(streams: usize, payload: u64) -> UdpSender {
-    let address = |port| SocketAddr::from(([10, 0, 0, 1], port));
-    UdpSender::new(address(1), address(2), streams, Bytes::new(payload))
+fn address(port: u16) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 1], port))
 }
 
-fn write(sender: &mut UdpSender, now: SimTime, stream: usize, size: u64) {
+fn sender(streams: usize, payload: u64) -> UdpEndpoint {
+    UdpEndpoint::new(End::Sender, [address(1), address(2)], streams, Bytes::new(payload))
+}
+
+fn receiver() -> UdpEndpoint {
+    UdpEndpoint::new(End::Receiver, [address(2), address(1)], 3, Bytes::new(1_000))
+}
+
+fn write(sender: &mut UdpEndpoint, now: SimTime, stream: usize, size: u64) {
     let message = Message { size: Bytes::new(size), created: now };
     sender.input(now, Input::Message { stream, message }).unwrap();
 }
@@ -56,21 +63,55 @@ fn a_message_is_cut_into_datagrams_that_leave_at_once() {
 #[test]
 fn messages_are_numbered_by_stream() {
     let mut sender = sender(2, 1_000);
-    let mut receiver = UdpReceiver::new();
+    let mut receiver = receiver();
     for stream in [0, 1, 0] {
         write(&mut sender, SimTime::ZERO, stream, 10);
     }
     for mut packet in poll(&mut sender, SimTime::ZERO).packets {
         receiver.input(SimTime::ZERO, Input::Packet(&mut packet)).unwrap();
     }
-    let payload = Bytes::new(10);
-    let expected = [(0, 0), (1, 0), (0, 1)].map(|(stream, message)| Report::Datagram {
-        stream,
-        message,
-        payload,
+    let expected = [(0, 0), (1, 0), (0, 1)].map(|(stream, message)| {
+        Report::Datagram(Datagram { message, id: 0, stream, payload: 10 })
     });
     assert_eq!(poll(&mut receiver, SimTime::ZERO).reports, expected);
     assert_eq!(poll(&mut receiver, SimTime::ZERO).reports, []);
+}
+
+#[test]
+fn the_parts_of_a_message_are_numbered() {
+    let mut sender = sender(1, 1_000);
+    write(&mut sender, SimTime::ZERO, 0, 150_500);
+    let outbox = poll(&mut sender, SimTime::ZERO);
+    let ids = outbox.packets.iter().map(|packet| match &packet.body {
+        Body::Datagram(datagram) => (datagram.message, datagram.id),
+        other => panic!("{other:?}"),
+    });
+    assert!(ids.eq((0..151).map(|id| (0, id))), "over two polls");
+}
+
+/// The application's own datagrams go both ways, in the order of the writes, and an answer goes to where the last packet came from.
+#[test]
+fn datagrams_of_the_application_go_both_ways() {
+    let (now, mut ends) = (SimTime::ZERO, [sender(3, 1_000), receiver()]);
+    let media = Datagram { message: 0, id: 70, stream: 2, payload: 1_000 };
+    let feedback = Datagram { message: 9, id: 4, stream: 0, payload: 40 };
+    write(&mut ends[0], now, 1, 5);
+    ends[0].input(now, Input::Datagram { datagram: media, created: now }).unwrap();
+    let mut there = poll(&mut ends[0], now).packets;
+    assert_eq!(there.iter().map(|packet| packet.meta.size.get()).collect::<Vec<_>>(), [33, 1_028]);
+    there[1].meta.source = address(77);
+    for packet in &mut there {
+        ends[1].input(now, Input::Packet(packet)).unwrap();
+    }
+    ends[1].input(now, Input::Datagram { datagram: feedback, created: now }).unwrap();
+    let mut back = poll(&mut ends[1], now);
+    assert_eq!(back.reports[1], Report::Datagram(media));
+    assert_eq!(back.reports[2], Report::Sent { stream: 0, offset: 40 });
+    assert_eq!((back.packets.len(), back.packets[0].meta.size.get()), (1, 68));
+    let Meta { source, destination, .. } = &back.packets[0].meta;
+    assert_eq!((*source, *destination), (address(2), address(77)));
+    ends[0].input(now, Input::Packet(&mut back.packets[0])).unwrap();
+    assert_eq!(poll(&mut ends[0], now).reports, [Report::Datagram(feedback)]);
 }
 
 #[test]
@@ -93,7 +134,7 @@ proptest! {
         payload in 1u64..3_000,
         writes in prop::collection::vec((0usize..3, 1u64..20_000, any::<bool>()), 1..40),
     ) {
-        let (mut sender, mut receiver) = (sender(3, payload), UdpReceiver::new());
+        let (mut sender, mut receiver) = (sender(3, payload), receiver());
         let (mut written, mut sent, mut received) = ([0; 3], [0; 3], [0; 3]);
         let mut packets = 0;
         for (stream, size, poll_now) in writes.iter().chain([&(0, 1, true)]).copied() {
@@ -114,8 +155,10 @@ proptest! {
             }
         }
         for report in poll(&mut receiver, SimTime::ZERO).reports {
-            let Report::Datagram { stream, payload, .. } = report else { panic!("{report:?}") };
-            received[stream] += payload.get();
+            let Report::Datagram(Datagram { stream, payload, .. }) = report else {
+                panic!("{report:?}")
+            };
+            received[stream as usize] += u64::from(payload);
         }
         prop_assert_eq!((written, written), (sent, received));
         let bytes = written.iter().sum::<u64>();

@@ -115,7 +115,7 @@ impl Connection {
         self.end_early(now);
         self.agree_on_paths();
         self.reports.events.push(Event { kind: "established", detail: String::new() });
-        self.streams.on_established(now);
+        self.establish_streams(now);
         let min_ack_delay = self.handshake.peer.as_ref().and_then(|peer| peer.min_ack_delay);
         self.ack_control.request.pending =
             self.settings.ack_frequency.is_some() && min_ack_delay.is_some();

@@ -114,7 +114,7 @@ impl Connection {
             self.streams.on_peer_params(peer);
         }
         if self.handshake.complete {
-            self.streams.on_established(now);
+            self.establish_streams(now);
         }
         old.reports.events.append(&mut self.reports.events);
         std::mem::swap(&mut self.reports.events, &mut old.reports.events);

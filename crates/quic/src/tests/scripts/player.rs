@@ -50,6 +50,7 @@ impl Player {
             role: setup.role,
             sends: &attributes,
             receives: setup.receives,
+            datagrams: false,
             local: address(1),
             remote: address(2),
             start: SimTime::ZERO,

@@ -3,13 +3,14 @@
 use leobench_base::spec::{NAME, Spec, SpecError, cut, is_name};
 use leobench_base::{DirectionId, NodeId, SimDuration};
 use leobench_quic::{Protected, Stack, ZeroRtt};
+use leobench_transport::buffer::Carried;
 use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
 
 use super::{Names, Place, cross_layer, library, multipath, page, preferred, video};
 use crate::scenario::{
-    ApplicationSpec, FlowSpec, OpenedBy, Scenario, ScenarioSpec, StaticTopology, Streams,
+    ApplicationSpec, FlowSpec, OpenedBy, Scenario, ScenarioSpec, StaticTopology, StreamSpec, Streams,
     TransportSpec, Until,
 };
 
@@ -40,6 +41,7 @@ pub(super) fn check(
         }
         endless(spec, flow, &at)?;
         single(flow, &at)?;
+        datagrams(flow, &at)?;
         scheduler(flow, plugins, &at.key("transport").key("scheduler"))?;
         congestion(flow, plugins, &at.key("transport").key("congestion"))?;
         let from = nodes.find(&flow.from, "node", &at.key("from"))?;
@@ -64,7 +66,7 @@ pub(super) fn check(
                 path.ok_or_else(|| no_path([nodes.listed[from], nodes.listed[to]], topology, &at))
             };
             fits(spec, flow, &path(from, to)?, &at)?;
-            if connects {
+            if connects || flow.asks() {
                 fits(spec, flow, &path(to, from)?, &at)?;
             }
         }
@@ -240,6 +242,25 @@ fn single(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
         return Err(error.allowed("1, a separate flow for each stream, or the transport `quic`"));
     }
     Ok(())
+}
+
+/// Refuses streams in datagrams over a transport that has none.
+fn datagrams(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    let Streams::Each(streams) = &flow.streams else { return Ok(()) };
+    let carried = |stream: &StreamSpec| stream.carried == Carried::Datagrams;
+    let Some(first) = streams.iter().position(carried) else { return Ok(()) };
+    if flow.transport.model().datagram().is_some() {
+        return Ok(());
+    }
+    let transport = match &flow.transport {
+        TransportSpec::Quic(quic) => format!("the stack `{}` of `quic`", quic.stack.name()),
+        other => format!("`{}`", other.kind()),
+    };
+    let streams = at.key("streams");
+    let stream = streams.index(first);
+    let problem = format!("{transport} does not send messages in datagrams");
+    let error = stream.key("carried").error(problem);
+    Err(error.allowed("`stream`, or the transport `udp`, or `quic` with the stack `own`"))
 }
 
 /// Refuses a stream scheduler that cannot serve the flow's streams.

@@ -8,6 +8,7 @@ mod video;
 
 use std::path::Path;
 
+use leobench_base::packet::Datagram;
 use leobench_base::spec::Fault;
 use leobench_base::{End, RngTree, SimTime};
 use leobench_transport::buffer::SendBuffer;
@@ -94,9 +95,9 @@ pub enum ApplicationError {
     },
 }
 
-/// Whether a report from an end is about the flow's data, and not about what asks for it.
+/// Whether a report from an end is about the flow's data, and not about what asks for it or answers it.
 pub(super) fn reports_data(end: End, report: Report) -> bool {
-    matches!(report, Report::Sent { .. }) == (end == End::Sender)
+    matches!(report, Report::Sent { .. } | Report::Lost { .. }) == (end == End::Sender)
 }
 
 /// Something an application does.
@@ -117,6 +118,22 @@ pub enum Action {
         stream: usize,
         /// The message.
         message: Message,
+    },
+    /// A datagram is handed to the transport at an end, which sends it once. A report of [`Report::Datagram`] follows at the other end
+    /// if it arrives, and over QUIC one of [`Report::Lost`] at this end if its sender takes it for lost.
+    ///
+    /// The streams of the flow travel in datagrams ([`Carried::Datagrams`](leobench_transport::buffer::Carried)), and no messages are
+    /// [written](Self::Write) on this one. The payload is at least a byte, and at most
+    /// [`TransportModel::datagram`](crate::scenario::TransportModel::datagram). At the sending end, the datagram is a part of a
+    /// message of the flow that was [created](Self::Create): the payloads of all its datagrams add up to its size. At the receiving end, number
+    /// and message are the application's own.
+    Datagram {
+        /// At which end.
+        end: End,
+        /// The datagram.
+        datagram: Datagram,
+        /// When the application scheduled it.
+        created: SimTime,
     },
     /// Nothing more will be written at an end.
     Finish {

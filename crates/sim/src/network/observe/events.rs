@@ -140,7 +140,11 @@ impl Observer {
         let progress = self.ledgers[flow].progress(now, report);
         let arrived = progress
             .unwrap_or_else(|| self.settle(flow, |ledger, rows| ledger.report(now, report, rows)));
-        if arrived > 0 {
+        if arrived == 0 {
+            if let (Report::Lost { .. }, Some(watch)) = (report, &mut self.stalls[flow]) {
+                watch.given_up(!self.ledgers[flow].is_drained());
+            }
+        } else {
             if let Some(watch) = &mut self.stalls[flow] {
                 let base_rtt = || self.routes[flow].base_rtt();
                 watch.delivered(now, base_rtt, !self.ledgers[flow].is_drained());

@@ -70,6 +70,11 @@ impl StallWatch {
         self.waiting = more.then(|| (now, self.outages_until(now)));
     }
 
+    /// A message was lost that nobody sends again; `more` if other data still waits.
+    pub(super) fn given_up(&mut self, more: bool) {
+        self.waiting = self.waiting.filter(|_| more);
+    }
+
     /// The path is open or cut off from `now` on.
     pub(super) fn path(&mut self, now: SimTime, open: bool) {
         if open {

@@ -53,11 +53,12 @@ impl Network {
         let dropped = NetworkEvent::Dropped { location, meta: &meta, cause, queued };
         self.observer.emit(self.now, dropped)?;
         let datagram = match &body {
-            Body::Datagram(datagram) => Some(*datagram),
+            Body::Datagram(datagram) => Some(*datagram).filter(|_| !meta.back),
             Body::Raw(raw) => self.outside_datagram(&meta, raw),
             Body::Udp(_) | Body::UdpBytes(_) | Body::Tcp(_) | Body::Filler => None,
         };
         if let (Some(flow), Some(Datagram { stream, message, .. })) = (meta.label.flow, datagram) {
+            let stream = stream as usize;
             self.observer.emit(self.now, NetworkEvent::MessageLost { flow, stream, message })?;
         } else if let (Location::Link(direction), Body::Raw(raw)) = (location, body)
             && cause == Cause::MTU

@@ -58,6 +58,7 @@ fn attributes(streams: usize) -> Vec<Attributes> {
         urgency: (index % 3) as u8,
         incremental: index.is_multiple_of(2),
         deadline: (!index.is_multiple_of(4)).then(|| SimDuration::from_nanos(10 * index as u64)),
+        ..Attributes::default()
     };
     (0..streams).map(stream).collect()
 }
@@ -291,7 +292,8 @@ fn what_one_stream_leaves_goes_to_the_next() {
 
 #[test]
 fn urgent_streams_go_first_and_incremental_ones_take_turns() {
-    let stream = |urgency, incremental| Attributes { urgency, incremental, deadline: None };
+    let stream =
+        |urgency, incremental| Attributes { urgency, incremental, ..Attributes::default() };
     let streams = [
         stream(3, true),
         stream(3, false),

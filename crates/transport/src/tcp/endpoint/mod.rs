@@ -385,6 +385,7 @@ impl Endpoint for TcpEndpoint {
                     buffer.push(stream, message);
                 }
             }
+            Input::Datagram { .. } => return Err(EndpointError::no_datagrams(now)),
             Input::Finish => self.outgoing.finish(),
             Input::Access(report) => self.sender.on_access(&report),
             Input::Forecast(forecast) => {

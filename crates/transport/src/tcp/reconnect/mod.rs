@@ -301,7 +301,8 @@ impl Endpoint for ReconnectingTcp {
                 }
             }
             Input::Finish => self.finished = true,
-            Input::Interface(_)
+            Input::Datagram { .. }
+            | Input::Interface(_)
             | Input::Carrier(_)
             | Input::Forecast(_)
             | Input::InterfaceForecast(_)

@@ -190,7 +190,9 @@ impl Http2 {
                 actions.push(write(End::Receiver, now, size));
             }
             Action::Finish { end: End::Sender } => self.closing = true,
-            Action::Create { .. } | Action::Finish { end: End::Receiver } => actions.push(action),
+            Action::Create { .. }
+            | Action::Datagram { .. }
+            | Action::Finish { end: End::Receiver } => actions.push(action),
         }
     }
 }

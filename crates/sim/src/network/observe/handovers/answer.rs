@@ -114,7 +114,7 @@ impl StreamProgress {
         let (stream, sent, delivered) = match report {
             Report::Sent { stream, offset } => (stream, offset, 0),
             Report::Delivered { stream, offset } => (stream, 0, offset),
-            Report::Room { .. } | Report::Datagram { .. } => return false,
+            Report::Room { .. } | Report::Datagram(_) | Report::Lost { .. } => return false,
         };
         if streams.len() <= stream {
             streams.resize_with(stream + 1, Self::default);

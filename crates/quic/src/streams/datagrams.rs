@@ -1,0 +1,289 @@
+//! Streams of the flow that travel in datagrams (RFC 9221). Their messages are cut into datagrams, which leave once, each whole
+//! in one packet. The scheduler of streams chooses among them as among the others. Flow control does not hold them back (section 5.3),
+//! and their stream IDs stay unused.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes as Payload;
+use leobench_base::packet::Datagram;
+use leobench_base::{Bytes, SimDuration, SimTime};
+use leobench_transport::buffer::{Attributes, Carried, Message};
+use leobench_transport::endpoint::Report;
+
+use super::Streams;
+use super::fill::Progress;
+use super::packet::Payload as Packet;
+use crate::sent_frame::SentFrame;
+use crate::wire::{Frame, varint_size};
+
+/// The longest bytes that name a datagram: four variable-length integers, two of which are of four bytes at most.
+const LONGEST_NAME: u64 = 8 + 8 + 8 + 8;
+
+/// The streams of the flow that travel in datagrams, with the data that waits on them.
+pub(super) struct DatagramStreams {
+    /// By stream of the flow, none for the others.
+    queues: Vec<Option<Queue>>,
+    /// Bytes of the largest datagram; zero if the peer takes none, or is not known yet.
+    largest: u64,
+    /// Bytes that wait.
+    waiting: u64,
+    /// A stream whose datagram did not fit in the last packet any more, and what is left of its share.
+    postponed: Option<(usize, u64)>,
+}
+
+/// The data that waits on one stream.
+struct Queue {
+    /// How long after its creation something is dropped that was not sent.
+    lifetime: Option<SimDuration>,
+    written: VecDeque<Written>,
+    /// Messages written so far.
+    messages: u64,
+    /// Bytes sent in excess of its shares, because datagrams are not cut. Later shares pay for them.
+    overdrawn: u64,
+}
+
+/// A message or a datagram that waits.
+struct Written {
+    created: SimTime,
+    message: u64,
+    /// The number of its next datagram.
+    id: u64,
+    left: u64,
+    /// Whether it is cut into datagrams.
+    is_cut: bool,
+}
+
+impl DatagramStreams {
+    /// The streams with these attributes, if any of them travels in datagrams.
+    pub(super) fn new(streams: &[Attributes]) -> Option<Box<Self>> {
+        let queue = |stream: &Attributes| {
+            let lifetime = stream.deadline;
+            let (written, messages, overdrawn) = (VecDeque::new(), 0, 0);
+            let queue = Queue { lifetime, written, messages, overdrawn };
+            (stream.carried == Carried::Datagrams).then_some(queue)
+        };
+        let queues: Vec<_> = streams.iter().map(queue).collect();
+        let any = queues.iter().any(Option::is_some);
+        any.then(|| Box::new(Self { queues, largest: 0, waiting: 0, postponed: None }))
+    }
+
+    /// Whether a stream is one of them.
+    pub(super) fn has(&self, stream: usize) -> bool {
+        self.queues[stream].is_some()
+    }
+
+    fn queue(&mut self, stream: usize) -> Option<&mut Queue> {
+        self.queues[stream].as_mut()
+    }
+
+    /// Bytes that wait.
+    pub(super) fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// Whether a datagram waits that the peer takes.
+    pub(super) fn is_ready(&self) -> bool {
+        self.largest > 0 && self.waiting > 0
+    }
+
+    /// The next datagram of a stream.
+    fn next(&self, stream: usize) -> Option<Datagram> {
+        let Written { message, id, left, is_cut, .. } =
+            *self.queues[stream].as_ref()?.written.front()?;
+        let payload = if is_cut { left.min(self.largest) } else { left } as u32;
+        Some(Datagram { message, id, stream: stream as u32, payload })
+    }
+
+    /// So many bytes at the front of a stream were sent or dropped.
+    fn advance(&mut self, stream: usize, bytes: u64) {
+        self.waiting -= bytes;
+        let Some(queue) = self.queue(stream) else { return };
+        if let Some(front) = queue.written.front_mut() {
+            front.left -= bytes;
+            front.id += 1;
+            if front.left == 0 {
+                queue.written.pop_front();
+            }
+        }
+        if queue.written.is_empty() {
+            queue.overdrawn = 0;
+        }
+    }
+
+    /// The first data of a stream if it is not worth sending: its deadline has passed, or it has no room in any packet.
+    fn useless(&self, now: SimTime, stream: usize) -> Option<Datagram> {
+        let queue = self.queues[stream].as_ref()?;
+        let Written { created, message, id, left, is_cut } = *queue.written.front()?;
+        let late = |lifetime| now.saturating_since(created) > lifetime;
+        let payload = left.min(u32::MAX.into()) as u32;
+        let useless = queue.lifetime.is_some_and(late) || !is_cut && left > self.largest;
+        useless.then_some(Datagram { message, id, stream: stream as u32, payload })
+    }
+}
+
+impl Streams {
+    /// Whether a stream of the flow travels in datagrams.
+    #[inline]
+    pub(super) fn is_datagrams(&self, stream: usize) -> bool {
+        self.datagrams.as_ref().is_some_and(|datagrams| datagrams.has(stream))
+    }
+
+    /// Whether datagrams wait to be sent.
+    #[inline]
+    pub(super) fn has_datagrams(&self) -> bool {
+        self.datagrams.as_ref().is_some_and(|datagrams| self.established && datagrams.is_ready())
+    }
+
+    /// Whether nothing but datagrams waits.
+    pub(super) fn has_only_datagrams(&self) -> bool {
+        let backlog = self.flows.as_ref().map_or(0, |flows| flows.buffer().backlog());
+        let datagrams = self.datagrams.as_ref().map_or(0, |datagrams| datagrams.waiting());
+        datagrams > 0 && datagrams == backlog && self.waiting == 0
+    }
+
+    /// Datagrams of up to so many bytes can be sent, or none.
+    pub(crate) fn set_largest_datagram(&mut self, bytes: Option<u64>) {
+        if let Some(datagrams) = &mut self.datagrams {
+            datagrams.largest = bytes.filter(|bytes| *bytes >= LONGEST_NAME).unwrap_or(0);
+        }
+    }
+
+    /// Lets the scheduler choose the streams that travel in datagrams, if the peer takes any.
+    pub(super) fn release_datagrams(&mut self) {
+        let Some(datagrams) = self.datagrams.as_ref().filter(|it| it.largest > 0) else { return };
+        let streams = 0..datagrams.queues.len();
+        for stream in streams.filter(|stream| datagrams.has(*stream)).collect::<Vec<_>>() {
+            self.hold(stream, false);
+        }
+    }
+
+    /// The application writes a message to a stream that travels in datagrams.
+    pub(super) fn push_message(&mut self, stream: usize, message: Message) {
+        let Message { size, created } = message;
+        let Some(datagrams) = &mut self.datagrams else { return };
+        datagrams.waiting += size.get();
+        if let Some(queue) = datagrams.queue(stream) {
+            let (message, id, left) = (queue.messages, 0, size.get());
+            queue.messages += 1;
+            queue.written.push_back(Written { created, message, id, left, is_cut: true });
+        }
+    }
+
+    /// The application sends a datagram on a stream of the flow.
+    ///
+    /// # Panics
+    /// If the stream does not travel in datagrams.
+    pub(crate) fn push_datagram(&mut self, datagram: Datagram, created: SimTime) {
+        let Datagram { message, id, stream, payload } = datagram;
+        let (stream, left) = (stream as usize, u64::from(payload));
+        assert!(self.is_datagrams(stream), "{datagram:?} on a stream without datagrams");
+        let Self { flows: Some(flows), datagrams: Some(datagrams), .. } = self else { return };
+        flows.push(stream, Message { size: Bytes::new(left), created });
+        datagrams.waiting += left;
+        if let Some(queue) = datagrams.queue(stream) {
+            queue.written.push_back(Written { created, message, id, left, is_cut: false });
+        }
+    }
+
+    /// Adds the datagrams that do not wait for the scheduler: one that did not fit in the last packet, and all if flow control holds
+    /// everything else back.
+    #[inline(never)]
+    pub(super) fn fill_postponed(&mut self, now: SimTime, packet: &mut Packet<'_>) {
+        let Some(datagrams) = &mut self.datagrams else { return };
+        let mut progress = Progress::default();
+        if let Some((stream, share)) = datagrams.postponed.take() {
+            self.send_datagrams(now, (stream, share), packet, &mut progress);
+        }
+        let mut next = 0;
+        while self.connection_credit() == 0
+            && let Some(datagrams) = self.datagrams.as_ref().filter(|it| it.is_ready())
+            && let Some(stream) = (next..datagrams.queues.len()).find(|it| datagrams.has(*it))
+        {
+            self.send_datagrams(now, (stream, u64::MAX), packet, &mut progress);
+            next = stream + 1;
+        }
+    }
+
+    /// Sends datagrams of a stream for its share of a packet: the last one may exceed the share, but not the packet.
+    #[inline(never)]
+    pub(super) fn send_datagrams(
+        &mut self,
+        now: SimTime,
+        (stream, mut share): (usize, u64),
+        packet: &mut Packet<'_>,
+        progress: &mut Progress,
+    ) {
+        self.drop_useless(now, stream, progress);
+        if let Some(queue) = self.datagrams.as_mut().and_then(|it| it.queue(stream)) {
+            let paid = queue.overdrawn.min(share);
+            queue.overdrawn -= paid;
+            share -= paid;
+            progress.has_freed |= paid > 0;
+        }
+        while share > 0
+            && let Some(datagram) = self.datagrams.as_ref().and_then(|it| it.next(stream))
+        {
+            if !add_datagram(packet, datagram) {
+                if let Some(datagrams) = &mut self.datagrams {
+                    datagrams.postponed = Some((stream, share));
+                }
+                progress.is_cut = true;
+                return;
+            }
+            progress.has_sent = true;
+            let bytes = u64::from(datagram.payload);
+            self.take_datagram(stream, bytes);
+            if let Some(queue) = self.datagrams.as_mut().and_then(|it| it.queue(stream))
+                && !queue.written.is_empty()
+            {
+                queue.overdrawn += bytes.saturating_sub(share);
+            }
+            share = share.saturating_sub(bytes);
+            self.drop_useless(now, stream, progress);
+        }
+    }
+
+    /// Drops the first data of a stream as long as it is not worth sending.
+    fn drop_useless(&mut self, now: SimTime, stream: usize, progress: &mut Progress) {
+        while let Some(datagram) = self.datagrams.as_ref().and_then(|it| it.useless(now, stream)) {
+            self.report(Report::Lost { datagram, dropped: true });
+            self.take_datagram(stream, datagram.payload.into());
+            progress.has_freed = true;
+        }
+    }
+
+    /// Takes bytes of a datagram out of the send buffer.
+    fn take_datagram(&mut self, stream: usize, bytes: u64) {
+        let Self { flows: Some(flows), datagrams: Some(datagrams), .. } = self else { return };
+        datagrams.advance(stream, bytes);
+        flows.take(stream, bytes);
+        let offset = flows.buffer().streams()[stream].taken();
+        self.report(Report::Sent { stream, offset });
+    }
+
+    /// The content of a DATAGRAM frame arrived. One that is no datagram of a flow is ignored.
+    pub(crate) fn on_datagram(&mut self, content: &[u8]) {
+        if let Some(datagram) = Datagram::decode(content) {
+            self.report(Report::Datagram(datagram));
+        }
+    }
+
+    /// The packet of a datagram was lost.
+    pub(crate) fn on_datagram_lost(&mut self, datagram: Datagram) {
+        self.report(Report::Lost { datagram, dropped: false });
+    }
+}
+
+/// Puts a datagram into a packet, if there is room.
+fn add_datagram(packet: &mut Packet<'_>, datagram: Datagram) -> bool {
+    let content = u64::from(datagram.payload).max(datagram.header());
+    if 1 + varint_size(content) + content > packet.room {
+        return false;
+    }
+    let mut data = Vec::with_capacity(content as usize);
+    datagram.encode(&mut data);
+    let Datagram { message, id, stream, payload } = datagram;
+    let payload = payload as u16;
+    let frame = Frame::Datagram { data: Payload::from(data), explicit_len: true };
+    packet.add(frame, SentFrame::Part { message, id, stream, payload })
+}
