@@ -124,6 +124,7 @@ impl OverUdp {
             Body::UdpBytes(bytes) => &bytes[..],
             Body::Udp(_) => return Err(io::Error::other("a QUIC packet is not protected")),
             Body::Datagram(datagram) => {
+                self.bytes.clear();
                 datagram.encode(&mut self.bytes);
                 &self.bytes
             }
