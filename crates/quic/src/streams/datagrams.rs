@@ -1,6 +1,7 @@
 //! Streams of the flow that travel in datagrams (RFC 9221). Their messages are cut into datagrams, which leave once, each whole
-//! in one packet. The scheduler of streams chooses among them as among the others. Flow control does not hold them back (section 5.3),
-//! and their stream IDs stay unused.
+//! in one packet. The scheduler of streams shares packets among them as among the others. A datagram that is larger than its share waits
+//! until the shares of its stream add up to its size, as in deficit round robin (Shreedhar and Varghese 1995, SIGCOMM, section 3). Flow
+//! control does not hold them back (section 5.3), and their stream IDs stay unused.
 
 use std::collections::VecDeque;
 
@@ -27,8 +28,8 @@ pub(super) struct DatagramStreams {
     largest: u64,
     /// Bytes that wait.
     waiting: u64,
-    /// A stream whose datagram did not fit in the last packet any more, and what is left of its share.
-    postponed: Option<(usize, u64)>,
+    /// Streams whose shares add up to their next datagram, which goes before anything that the scheduler chooses.
+    due: VecDeque<usize>,
 }
 
 /// The data that waits on one stream.
@@ -38,8 +39,10 @@ struct Queue {
     written: VecDeque<Written>,
     /// Messages written so far.
     messages: u64,
-    /// Bytes sent in excess of its shares, because datagrams are not cut. Later shares pay for them.
-    overdrawn: u64,
+    /// Bytes of its shares that it has not used.
+    saved: u64,
+    /// Whether it is among those due.
+    is_due: bool,
 }
 
 /// A message or a datagram that waits.
@@ -58,13 +61,13 @@ impl DatagramStreams {
     pub(super) fn new(streams: &[Attributes]) -> Option<Box<Self>> {
         let queue = |stream: &Attributes| {
             let lifetime = stream.deadline;
-            let (written, messages, overdrawn) = (VecDeque::new(), 0, 0);
-            let queue = Queue { lifetime, written, messages, overdrawn };
+            let (written, messages, saved, is_due) = (VecDeque::new(), 0, 0, false);
+            let queue = Queue { lifetime, written, messages, saved, is_due };
             (stream.carried == Carried::Datagrams).then_some(queue)
         };
         let queues: Vec<_> = streams.iter().map(queue).collect();
         let any = queues.iter().any(Option::is_some);
-        any.then(|| Box::new(Self { queues, largest: 0, waiting: 0, postponed: None }))
+        any.then(|| Box::new(Self { queues, largest: 0, waiting: 0, due: VecDeque::new() }))
     }
 
     /// Whether a stream is one of them.
@@ -106,7 +109,7 @@ impl DatagramStreams {
             }
         }
         if queue.written.is_empty() {
-            queue.overdrawn = 0;
+            queue.saved = 0;
         }
     }
 
@@ -185,15 +188,11 @@ impl Streams {
         }
     }
 
-    /// Adds the datagrams that do not wait for the scheduler: one that did not fit in the last packet, and all if flow control holds
-    /// everything else back.
+    /// Adds the datagrams that do not wait for the scheduler: those that are due, and all if flow control holds everything else back.
     #[inline(never)]
-    pub(super) fn fill_postponed(&mut self, now: SimTime, packet: &mut Packet<'_>) {
-        let Some(datagrams) = &mut self.datagrams else { return };
+    pub(super) fn fill_due(&mut self, now: SimTime, packet: &mut Packet<'_>) {
         let mut progress = Progress::default();
-        if let Some((stream, share)) = datagrams.postponed.take() {
-            self.send_datagrams(now, (stream, share), packet, &mut progress);
-        }
+        self.send_due(now, packet, &mut progress);
         let mut next = 0;
         while self.connection_credit() == 0
             && let Some(datagrams) = self.datagrams.as_ref().filter(|it| it.is_ready())
@@ -204,7 +203,34 @@ impl Streams {
         }
     }
 
-    /// Sends datagrams of a stream for its share of a packet: the last one may exceed the share, but not the packet.
+    /// Sends the datagrams that are due, as far as there is room, in the order in which they became due.
+    pub(super) fn send_due(
+        &mut self,
+        now: SimTime,
+        packet: &mut Packet<'_>,
+        progress: &mut Progress,
+    ) {
+        while let Some(stream) = self.datagrams.as_ref().and_then(|it| it.due.front().copied()) {
+            self.drop_useless(now, stream, progress);
+            let Some(datagrams) = &mut self.datagrams else { return };
+            let next = datagrams.next(stream);
+            if next.is_some_and(|next| !add_datagram(packet, next)) {
+                return;
+            }
+            datagrams.due.pop_front();
+            if let Some(queue) = datagrams.queue(stream) {
+                queue.is_due = false;
+                queue.saved =
+                    queue.saved.saturating_sub(next.map_or(0, |next| next.payload.into()));
+            }
+            if let Some(next) = next {
+                progress.has_sent = true;
+                self.take_datagram(stream, next.payload.into());
+            }
+        }
+    }
+
+    /// A stream has a share of a packet: sends the datagrams that are no larger, and saves the rest of it for the next one.
     #[inline(never)]
     pub(super) fn send_datagrams(
         &mut self,
@@ -214,33 +240,34 @@ impl Streams {
         progress: &mut Progress,
     ) {
         self.drop_useless(now, stream, progress);
-        if let Some(queue) = self.datagrams.as_mut().and_then(|it| it.queue(stream)) {
-            let paid = queue.overdrawn.min(share);
-            queue.overdrawn -= paid;
-            share -= paid;
-            progress.has_freed |= paid > 0;
-        }
-        while share > 0
-            && let Some(datagram) = self.datagrams.as_ref().and_then(|it| it.next(stream))
-        {
-            if !add_datagram(packet, datagram) {
-                if let Some(datagrams) = &mut self.datagrams {
-                    datagrams.postponed = Some((stream, share));
-                }
-                progress.is_cut = true;
-                return;
+        progress.is_cut = true;
+        while let Some(next) = self.datagrams.as_ref().and_then(|it| it.next(stream)) {
+            let bytes = u64::from(next.payload);
+            if bytes > share || !add_datagram(packet, next) {
+                return self.save(stream, share, size_of_frame(next) <= packet.room, progress);
             }
+            share -= bytes;
             progress.has_sent = true;
-            let bytes = u64::from(datagram.payload);
             self.take_datagram(stream, bytes);
-            if let Some(queue) = self.datagrams.as_mut().and_then(|it| it.queue(stream))
-                && !queue.written.is_empty()
-            {
-                queue.overdrawn += bytes.saturating_sub(share);
-            }
-            share = share.saturating_sub(bytes);
             self.drop_useless(now, stream, progress);
         }
+    }
+
+    /// A stream does not use a share for its next datagram, for which there is room or not.
+    fn save(&mut self, stream: usize, share: u64, has_room: bool, progress: &mut Progress) {
+        let Some(datagrams) = &mut self.datagrams else { return };
+        let (next, largest) = (datagrams.next(stream), datagrams.largest);
+        let Some(queue) = datagrams.queues[stream].as_mut() else { return };
+        // More than a datagram is saved only where nobody else uses the room.
+        queue.saved = queue.saved.saturating_add(share).min(2 * largest);
+        if queue.is_due {
+            return;
+        }
+        if next.is_some_and(|next| u64::from(next.payload) <= queue.saved) {
+            queue.is_due = true;
+            datagrams.due.push_back(stream);
+        }
+        progress.has_freed |= has_room;
     }
 
     /// Drops the first data of a stream as long as it is not worth sending.
@@ -276,14 +303,25 @@ impl Streams {
 
 /// Puts a datagram into a packet, if there is room.
 fn add_datagram(packet: &mut Packet<'_>, datagram: Datagram) -> bool {
-    let content = u64::from(datagram.payload).max(datagram.header());
-    if 1 + varint_size(content) + content > packet.room {
+    if size_of_frame(datagram) > packet.room {
         return false;
     }
+    let content = content_of(datagram);
     let mut data = Vec::with_capacity(content as usize);
     datagram.encode(&mut data);
     let Datagram { message, id, stream, payload } = datagram;
     let payload = payload as u16;
     let frame = Frame::Datagram { data: Payload::from(data), explicit_len: true };
     packet.add(frame, SentFrame::Part { message, id, stream, payload })
+}
+
+/// Bytes of the content of a datagram's frame.
+fn content_of(datagram: Datagram) -> u64 {
+    u64::from(datagram.payload).max(datagram.header())
+}
+
+/// Bytes of a datagram's frame.
+fn size_of_frame(datagram: Datagram) -> u64 {
+    let content = content_of(datagram);
+    1 + varint_size(content) + content
 }

@@ -31,7 +31,7 @@ impl Streams {
         }
         if self.established {
             if self.datagrams.is_some() {
-                self.fill_postponed(now, &mut payload);
+                self.fill_due(now, &mut payload);
             }
             self.fill_flow(now, &mut payload)?;
             if !self.ready.is_empty() {
@@ -123,6 +123,9 @@ impl Streams {
             for index in 0..shares {
                 self.send_share(now, index, payload, &mut progress);
             }
+            if self.datagrams.is_some() {
+                self.send_due(now, payload, &mut progress);
+            }
             if !progress.leaves_room(fills) {
                 return Ok(());
             }
@@ -203,10 +206,10 @@ impl Streams {
 /// The progress of filling a packet with the shares of streams.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// Flow control cut one, or a datagram did not fit.
+    /// Flow control cut one, or a stream travels in datagrams and seldom uses all of its share.
     pub(super) is_cut: bool,
     pub(super) has_sent: bool,
-    /// A share was not used because datagrams were dropped, or had taken too much before.
+    /// A share was not used because datagrams were dropped, or the next one is larger though the packet has room for it.
     pub(super) has_freed: bool,
 }
 

@@ -4,6 +4,7 @@ mod addresses;
 mod controllers;
 mod datagrams;
 mod early;
+mod flow_datagrams;
 mod handover;
 mod keys;
 mod meetings;

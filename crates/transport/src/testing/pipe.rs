@@ -79,6 +79,8 @@ pub struct Pipe<E: Observed> {
     pub delivered: Vec<u64>,
     /// By stream, how far the send buffer has room.
     pub room: Vec<u64>,
+    /// Reports on datagrams, with the end that made them.
+    pub datagrams: Vec<(SimTime, usize, Report)>,
     /// The events of each end.
     pub events: [Vec<(SimTime, Event)>; 2],
 }
@@ -145,6 +147,7 @@ impl<E: Observed> Pipe<E> {
             sent: vec![0; streams],
             delivered: vec![0; streams],
             room: vec![0; streams],
+            datagrams: Vec::new(),
             events: [Vec::new(), Vec::new()],
         }
     }
@@ -215,7 +218,12 @@ impl<E: Observed> Pipe<E> {
         };
         assert!(self.wakes[end].is_none_or(|wake| wake > self.now), "a wake-up in the past");
         for report in outbox.reports {
-            self.check(report);
+            match report {
+                Report::Datagram(_) | Report::Lost { .. } => {
+                    self.datagrams.push((self.now, end, report));
+                }
+                report => self.check(report),
+            }
         }
         let now = self.now;
         self.events[end].extend(outbox.events.into_iter().map(|event| (now, event)));
