@@ -225,7 +225,7 @@ def _open(flow: dict[str, Any]) -> str:
 
 
 def _doubt(flow: dict[str, Any], scenario: dict[str, Any], connected: Container[str]) -> Doubt | None:
-    name, messages, missing = flow["name"], flow["messages"], flow["undelivered_messages"]
+    name, messages = flow["name"], flow["messages"]
     if flow["transport"] != "udp" and flow["sent_packets"] and name not in connected:
         return Doubt(
             "unconnected",
@@ -244,18 +244,19 @@ def _doubt(flow: dict[str, Any], scenario: dict[str, Any], connected: Container[
         arrived = sum(item["delivered_s"] is not None for item in objects)
         said = f"its page was not complete {why}: {arrived} of {len(objects)} objects had arrived"
         return Doubt("undelivered", f"{said}; {advice} to wait for the rest")
-    if flow["transport"] != "udp" and _cut_off(flow, scenario["flows"][name], drained=drained):
+    cut_off = _cut_off(flow, scenario["flows"][name], drained=drained)
+    if flow["transport"] != "udp" and cut_off:
         # What is cut off at the end is what was delayed most: the delays that remain are biased.
         return Doubt(
             "undelivered",
-            f"{missing} of {messages} messages had not arrived {why}, "
+            f"{cut_off} of {messages} messages had not arrived {why}, "
             f"and their delays are not counted; {advice} to wait for them",
         )
     return None
 
 
-def _cut_off(flow: dict[str, Any], spec: dict[str, Any], *, drained: bool) -> bool:
-    """Whether messages are missing that the run was meant to deliver.
+def _cut_off(flow: dict[str, Any], spec: dict[str, Any], *, drained: bool) -> int:
+    """Missing messages, if the run was meant to deliver some of them; those in datagrams may be lost.
 
     Args:
         flow: What the summary says of the flow.
@@ -264,15 +265,18 @@ def _cut_off(flow: dict[str, Any], spec: dict[str, Any], *, drained: bool) -> bo
     """
     if isinstance(spec.get("streams"), list):
         parts = [
-            (part, stream["source"]) for part, stream in zip(flow["streams"], spec["streams"], strict=True)
+            (part, stream["source"])
+            for part, stream in zip(flow["streams"], spec["streams"], strict=True)
+            if stream.get("carried") != "datagrams"
         ]
     else:
         parts = [(flow, spec.get("source"))]
     blocking = spec.get("application") == "blocking"
-    return any(
+    missing = any(
         part["undelivered_messages"] and not _goes_on(part, source, drained=drained, blocking=blocking)
         for part, source in parts
     )
+    return sum(part["undelivered_messages"] for part, _ in parts) if missing else 0
 
 
 def _goes_on(
