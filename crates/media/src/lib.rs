@@ -1,13 +1,16 @@
-//! Players of video: what is asked for next, what is in the buffer, and what a viewer notices.
+//! Players of video: what is asked for next, what is in the buffer, and what a viewer notices. Calls: how fast they send, what
+//! is seen and heard.
 //!
 //! Every part is a state machine that is handed the time. None of them knows a network: whoever drives a player tells it
-//! when a segment has arrived, and asks it for the next one.
+//! when a segment has arrived, and asks it for the next one; whoever drives a call carries its packets.
 
 pub mod adaptation;
+pub mod call;
 mod film;
 mod manifest;
 mod player;
 mod quality;
+pub mod rate_control;
 mod spec;
 
 pub use adaptation::{Adaptation, AdaptationModel, AdaptationSpec};

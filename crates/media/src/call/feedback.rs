@@ -1,0 +1,129 @@
+//! Messages of the receiving end, and when feedback about arrivals is due.
+
+use leobench_base::{Bytes, SimDuration, SimTime};
+
+use crate::rate_control::FeedbackKind;
+
+/// RTCP header and two identifiers of sources (RFC 4585, section 6.1).
+const HEADER: u64 = 12;
+/// Bytes of a report that the interval of transport-wide feedback assumes: IP, UDP, SRTP and an average report (libwebrtc,
+/// `remote_estimator_proxy.cc`: 20 + 8 + 10 + 30), its share of the rate, and its limits.
+const REPORT_BITS: f64 = 68.0 * 8.0;
+const REPORT_SHARE: f64 = 0.05;
+const SHORTEST: f64 = 0.05;
+const LONGEST: f64 = 0.25;
+/// Packets reported missing at most, in one feedback.
+const MOST_REPORTED: u64 = 10_000;
+
+/// A message of the receiving end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    /// Feedback about arrivals.
+    Feedback {
+        /// Packets in order of their numbers: those that have arrived since the feedback before, and those missing between them.
+        reports: Vec<(u64, Option<Arrival>)>,
+        /// When it was made.
+        made: SimTime,
+        /// Its format.
+        kind: FeedbackKind,
+    },
+    /// Sequence numbers of packets of frames that are missing (RFC 4585, section 6.2.1).
+    Missing(Vec<u64>),
+    /// A request for a key frame (RFC 4585, section 6.3.1).
+    KeyFrame,
+}
+
+/// The arrival of a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// Its time.
+    pub time: SimTime,
+    /// Whether it bore the mark "congestion experienced" of ECN.
+    pub is_marked: bool,
+}
+
+impl Message {
+    /// Its size.
+    pub fn bytes(&self) -> Bytes {
+        Bytes::new(match self {
+            // Eight bytes of base, count and reference time, a status of two bits, and a delta of a byte for what arrived
+            // (draft-holmer-rmcat-transport-wide-cc-extensions-01, section 3.1).
+            Self::Feedback { reports, kind: FeedbackKind::TransportWide, .. } => {
+                let arrived = reports.iter().filter(|(_, arrival)| arrival.is_some()).count();
+                HEADER + 8 + 2 * reports.len().div_ceil(7) as u64 + arrived as u64
+            }
+            // Four bytes of range, two for every packet, four of timestamp (RFC 8888, section 3.1).
+            Self::Feedback { reports, kind: FeedbackKind::CongestionControl, .. } => {
+                HEADER + 8 + 2 * (reports.len().next_multiple_of(2)) as u64
+            }
+            // Each entry names a packet and, by a bit mask, the sixteen behind it; here, one packet an entry.
+            Self::Missing(sequences) => HEADER + 4 * sequences.len() as u64,
+            Self::KeyFrame => HEADER,
+        })
+    }
+}
+
+/// Arrivals that are to be reported.
+#[derive(Debug)]
+pub(super) struct Reporter {
+    kind: FeedbackKind,
+    arrivals: Vec<(u64, Arrival)>,
+    /// The number behind the highest that was reported.
+    next: u64,
+    due: Option<SimTime>,
+    last: Option<SimTime>,
+    /// Bits since the last feedback, and the rate they came with in bit/s.
+    bits: u64,
+    rate: f64,
+}
+
+impl Reporter {
+    pub fn new(kind: FeedbackKind) -> Self {
+        Self { kind, arrivals: Vec::new(), next: 0, due: None, last: None, bits: 0, rate: 0.0 }
+    }
+
+    /// Adds an arrival. The first makes feedback due an interval later, or later than the feedback before.
+    pub fn on_arrival(&mut self, number: u64, arrival: Arrival, bytes: Bytes) {
+        self.arrivals.push((number, arrival));
+        self.bits += bytes.bits();
+        if self.due.is_none() {
+            let since = self.last.unwrap_or(arrival.time);
+            self.due = Some((since + self.interval()).max(arrival.time));
+        }
+    }
+
+    /// The interval of feedback at the rate that arrives.
+    fn interval(&self) -> SimDuration {
+        SimDuration::from_secs_f64(match self.kind {
+            FeedbackKind::TransportWide => {
+                (REPORT_BITS / (REPORT_SHARE * self.rate).max(1.0)).clamp(SHORTEST, LONGEST)
+            }
+            // RFC 8298, section 4.2.1.
+            FeedbackKind::CongestionControl => 1.0 / (self.rate / 10_000.0).clamp(2.5, 50.0),
+        })
+    }
+
+    /// When feedback is due.
+    pub fn due(&self) -> Option<SimTime> {
+        self.due
+    }
+
+    /// The feedback that is due.
+    pub fn take(&mut self, now: SimTime) -> Option<Message> {
+        self.due.take_if(|due| *due <= now)?;
+        if let Some(last) = self.last {
+            self.rate = self.bits as f64 / now.saturating_since(last).as_secs_f64().max(1e-3);
+        }
+        (self.bits, self.last) = (0, Some(now));
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        arrivals.sort_by_key(|(number, _)| *number);
+        let mut reports = Vec::with_capacity(arrivals.len());
+        for (number, arrival) in arrivals {
+            let missing = self.next.max(number.saturating_sub(MOST_REPORTED))..number;
+            reports.extend(missing.map(|missing| (missing, None)));
+            reports.push((number, Some(arrival)));
+            self.next = self.next.max(number + 1);
+        }
+        Some(Message::Feedback { reports, made: now, kind: self.kind })
+    }
+}

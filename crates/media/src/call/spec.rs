@@ -1,0 +1,229 @@
+//! The specification of a call.
+
+use leobench_base::spec::{Fault, Whole};
+use leobench_base::{BitRate, Bytes, SimDuration};
+
+use super::jitter_buffer::JitterBufferSpec;
+use super::packet::MOST_PACKETS;
+use crate::rate_control::{Bounds, RateControlSpec};
+
+/// Longest call: a working day, of which every frame is kept in memory.
+const LONGEST: SimDuration = SimDuration::from_secs(8 * 3600);
+
+/// Longest time that frames wait for packets, or packets for the network.
+const LONGEST_WAIT: SimDuration = SimDuration::from_secs(60);
+
+leobench_base::spec! {
+    /// A call, one way: the sending end has a camera, a microphone, or both. A call that goes both ways is two flows.
+    ///
+    /// The target of the rate control is shared: the voice takes its constant bitrate, the picture the rest. RTP packets carry
+    /// 20 bytes of headers: 12 of RTP, 8 of the extension that numbers them.
+    pub struct CallSpec example = r#"{"length": "60 s", "video": {}, "audio": {}}"# check = CallSpec::check {
+        /// How long the call is.
+        pub length: SimDuration,
+        /// The picture; unless given, there is none.
+        pub video: Option<CameraSpec>,
+        /// The voice; unless given, there is none.
+        pub audio: Option<VoiceSpec>,
+        /// How the rate is set.
+        pub rate_control: RateControlSpec = RateControlSpec::default(),
+        /// How long frames and voice packets wait at the receiving end, counted from the fastest way there.
+        pub jitter_buffer: JitterBufferSpec = JitterBufferSpec::default(),
+    }
+}
+
+leobench_base::spec! {
+    /// The picture of a call. Every frame but a key frame needs the frame before it.
+    pub struct CameraSpec: Default check = CameraSpec::check {
+        /// Frames a second.
+        pub frame_rate: Whole<1, 240> = Whole::nearest(30),
+        /// Lowest bitrate.
+        pub least: BitRate = BitRate::from_bps(100_000),
+        /// Bitrate at the start (libwebrtc starts with 300 kbit/s).
+        pub start: BitRate = BitRate::from_bps(300_000),
+        /// Highest bitrate.
+        pub most: BitRate = BitRate::from_bps(2_500_000),
+        /// Time between key frames; unless given, only the first frame and those that the receiving end asks for are key frames.
+        pub key_every: Option<SimDuration>,
+        /// Size of a key frame, in other frames.
+        pub key_size: f64 = 4.0,
+        /// Standard deviation of the logarithm of a frame's size; 0 for a constant size.
+        pub variation: f64 = 0.0,
+        /// Bytes of a frame in a packet at most.
+        pub packet: Bytes = Bytes::new(1_200),
+        /// Parity packets over packets of a frame, rounded up in every frame; 0 for none. Each restores one lost packet of those
+        /// whose sum (XOR) it is.
+        pub fec: f64 = 0.0,
+        /// How long a packet is asked for again after its loss was noticed; `0 s` for never.
+        pub retransmission: SimDuration = SimDuration::from_millis(500),
+        /// A frame that is incomplete this long after it was due is given up: the picture freezes until the next key frame,
+        /// which the receiving end asks for.
+        pub patience: SimDuration = SimDuration::from_millis(500),
+        /// No frame is made while those that wait at the sending end take longer to leave than this (libwebrtc: 2 s).
+        pub longest_queue: SimDuration = SimDuration::from_secs(2),
+    }
+}
+
+leobench_base::spec! {
+    /// The voice of a call: packets of a constant size that leave at once.
+    pub struct VoiceSpec: Default check = VoiceSpec::check {
+        /// Bitrate of the codec.
+        pub bitrate: BitRate = BitRate::from_bps(32_000),
+        /// Length of a packet.
+        pub packet: SimDuration = SimDuration::from_millis(20),
+        /// Time that the encoder hears ahead (Opus: 6.5 ms).
+        pub look_ahead: SimDuration = SimDuration::from_micros(6_500),
+        /// The codec whose impairments the rating of the voice assumes. None are published for Opus.
+        pub codec: Codec = Codec::G711Plc,
+    }
+}
+
+leobench_base::words! {
+    /// A codec by its impairments (ITU-T G.113, appendix I).
+    pub enum Codec {
+        /// G.711 with packet-loss concealment: Ie 0, Bpl 25.1.
+        G711Plc = "g711_plc",
+        /// G.711 without it: Ie 0, Bpl 4.3.
+        G711 = "g711",
+        /// G.729A with silence suppression: Ie 11, Bpl 19.
+        G729a = "g729a",
+        /// G.723.1 at 6.3 kbit/s with silence suppression: Ie 15, Bpl 16.1.
+        G7231 = "g723_1",
+        /// GSM enhanced full rate: Ie 5, Bpl 10.
+        GsmEfr = "gsm_efr",
+    }
+}
+
+impl Codec {
+    /// Its equipment impairment factor Ie, and its robustness to packet loss Bpl in percent.
+    pub const fn impairment(self) -> (f64, f64) {
+        match self {
+            Self::G711Plc => (0.0, 25.1),
+            Self::G711 => (0.0, 4.3),
+            Self::G729a => (11.0, 19.0),
+            Self::G7231 => (15.0, 16.1),
+            Self::GsmEfr => (5.0, 10.0),
+        }
+    }
+}
+
+impl CallSpec {
+    fn check(&self) -> Result<(), Fault> {
+        if self.video.is_none() && self.audio.is_none() {
+            return Err(Fault::new(
+                "video",
+                "is missing, and so is `audio`",
+                "at least one of both",
+            ));
+        }
+        if self.length.is_zero() || self.length > LONGEST {
+            let problem = if self.length.is_zero() { "is zero" } else { "is too long" };
+            return Err(Fault::new("length", problem, format!("above 0 s, up to {LONGEST}")));
+        }
+        Ok(())
+    }
+
+    /// Limits of the rate of picture and voice together.
+    pub(super) fn bounds(&self) -> Bounds {
+        let voice = self.audio.as_ref().map_or(0.0, |audio| audio.bitrate.bps() as f64);
+        let with = |picture: fn(&CameraSpec) -> BitRate| {
+            voice + self.video.as_ref().map_or(0.0, |video| picture(video).bps() as f64)
+        };
+        Bounds { least: with(|v| v.least), start: with(|v| v.start), most: with(|v| v.most) }
+    }
+}
+
+impl CameraSpec {
+    fn check(&self) -> Result<(), Fault> {
+        const LEAST_RATE: BitRate = BitRate::from_bps(10_000);
+        const MOST_RATE: BitRate = BitRate::from_bps(100_000_000);
+        if !(LEAST_RATE..=MOST_RATE).contains(&self.least) {
+            let allowed = format!("from {LEAST_RATE} to {MOST_RATE}");
+            return Err(Fault::new("least", "is out of range", allowed));
+        }
+        if self.most < self.least || self.most > MOST_RATE {
+            let allowed = format!("from `least`, {}, to {MOST_RATE}", self.least);
+            return Err(Fault::new("most", "is out of range", allowed));
+        }
+        if !(self.least..=self.most).contains(&self.start) {
+            let allowed = format!("from `least`, {}, to `most`, {}", self.least, self.most);
+            return Err(Fault::new("start", "is out of range", allowed));
+        }
+        if let Some(every) = self.key_every.filter(|every| *every < self.frame_interval()) {
+            let problem = format!("is shorter than a frame: {every}");
+            let allowed = format!("at least {}", self.frame_interval());
+            return Err(Fault::new("key_every", problem, allowed));
+        }
+        for (key, value, least, most) in [
+            ("key_size", self.key_size, 1.0, 100.0),
+            ("variation", self.variation, 0.0, 1.0),
+            ("fec", self.fec, 0.0, 1.0),
+        ] {
+            if !(least..=most).contains(&value) {
+                let allowed = format!("a number from {least} to {most}");
+                return Err(Fault::new(key, "is out of range", allowed));
+            }
+        }
+        self.check_packet()?;
+        for (key, time) in [
+            ("retransmission", self.retransmission),
+            ("patience", self.patience),
+            ("longest_queue", self.longest_queue),
+        ] {
+            if time > LONGEST_WAIT {
+                return Err(Fault::new(key, "is too long", format!("up to {LONGEST_WAIT}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_packet(&self) -> Result<(), Fault> {
+        if !(100..=1_400).contains(&self.packet.get()) {
+            return Err(Fault::new("packet", "is out of range", "from 100 B to 1400 B"));
+        }
+        let key = self.most.bps() as f64 / f64::from(self.frame_rate.get()) * self.key_size;
+        if key / self.packet.bits() as f64 > MOST_PACKETS {
+            let problem = "makes key frames of too many packets";
+            let allowed = format!("a bitrate whose key frames have at most {MOST_PACKETS} packets");
+            return Err(Fault::new("most", problem, allowed));
+        }
+        Ok(())
+    }
+
+    /// Time between two frames.
+    pub fn frame_interval(&self) -> SimDuration {
+        SimDuration::from_secs(1) / u64::from(self.frame_rate.get())
+    }
+}
+
+impl VoiceSpec {
+    fn check(&self) -> Result<(), Fault> {
+        let (least, most) = (BitRate::from_bps(1_000), BitRate::from_bps(1_000_000));
+        if !(least..=most).contains(&self.bitrate) {
+            return Err(Fault::new(
+                "bitrate",
+                "is out of range",
+                format!("from {least} to {most}"),
+            ));
+        }
+        let (least, most) = (SimDuration::from_micros(2_500), SimDuration::from_millis(120));
+        if !(least..=most).contains(&self.packet) {
+            return Err(Fault::new("packet", "is out of range", format!("from {least} to {most}")));
+        }
+        if self.look_ahead > most {
+            return Err(Fault::new("look_ahead", "is too long", format!("up to {most}")));
+        }
+        Ok(())
+    }
+
+    /// Packets in a call of a length: each leaves when it is full and the encoder has heard ahead.
+    pub(super) fn packets(&self, length: SimDuration) -> u64 {
+        length.saturating_sub(self.look_ahead).as_nanos() / self.packet.as_nanos()
+    }
+
+    /// Bytes of a packet without headers.
+    pub fn bytes(&self) -> Bytes {
+        let bits = self.bitrate.bps() as f64 * self.packet.as_secs_f64();
+        Bytes::new((bits / 8.0).ceil().max(1.0) as u64)
+    }
+}

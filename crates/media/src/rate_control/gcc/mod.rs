@@ -1,0 +1,100 @@
+//! Google congestion control (draft-ietf-rmcat-gcc-02), at the sender.
+//!
+//! Packets are grouped by the time at which they were sent ([`groups`]). The trend of the one-way delay between groups
+//! ([`trendline`]) is compared with a threshold that adapts ([`detector`]). The result drives the delay-based rate
+//! ([`delay_based`]); losses drive another one ([`loss_based`]). The lower of the two is the target.
+//!
+//! The draft's arrival filter is a Kalman filter. libwebrtc replaced it by a regression line, whose estimate it scales to the
+//! draft's thresholds; the filter here is that line, with its constants. libwebrtc also probes for capacity with bursts, which
+//! the draft does not have: after the start, the rate grows by 8 % a second.
+
+mod delay_based;
+mod detector;
+mod groups;
+mod loss_based;
+mod throughput;
+mod trendline;
+
+use leobench_base::SimTime;
+
+use super::{Bounds, Feedback, FeedbackKind, RateControl, RateControlModel};
+use delay_based::DelayBased;
+use detector::{Detector, Usage};
+use groups::Groups;
+use loss_based::LossBased;
+use throughput::Throughput;
+use trendline::Trendline;
+
+leobench_base::spec! {
+    /// Google congestion control (draft-ietf-rmcat-gcc-02) at the sender, with libwebrtc's trendline as arrival filter.
+    ///
+    /// The delay-based rate grows until the one-way delay rises, and then falls to 0.85 of the rate that arrives; losses
+    /// of more than 10 % lower the loss-based rate. The lower of both is the target. There is no probing: the rate of the
+    /// start grows by 8 % a second.
+    pub struct GccSpec: Default {}
+}
+
+impl RateControlModel for GccSpec {
+    fn build(&self, bounds: Bounds) -> Box<dyn RateControl> {
+        Box::new(Gcc::new(bounds))
+    }
+
+    fn feedback(&self) -> Option<FeedbackKind> {
+        Some(FeedbackKind::TransportWide)
+    }
+}
+
+#[derive(Debug)]
+struct Gcc {
+    bounds: Bounds,
+    groups: Groups,
+    trendline: Trendline,
+    detector: Detector,
+    throughput: Throughput,
+    delay_based: DelayBased,
+    loss_based: LossBased,
+}
+
+impl Gcc {
+    fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            groups: Groups::default(),
+            trendline: Trendline::default(),
+            detector: Detector::default(),
+            throughput: Throughput::default(),
+            delay_based: DelayBased::new(bounds),
+            loss_based: LossBased::new(bounds),
+        }
+    }
+
+    /// Filters the arrivals of one feedback. Overuse within it is not hidden by a later group.
+    fn usage(&mut self, feedback: &Feedback<'_>) -> Usage {
+        let mut overused = false;
+        for fate in feedback.fates {
+            let Some(arrival) = fate.arrival else { continue };
+            self.throughput.on_arrival(arrival, fate.bytes);
+            let Some(variation) = self.groups.on_packet(fate.sent, arrival) else { continue };
+            let trend = self.trendline.update(&variation, arrival);
+            let usage = self.detector.update(trend, variation.sent_ms, arrival);
+            overused |= usage == Usage::Over;
+        }
+        if overused { Usage::Over } else { self.detector.usage() }
+    }
+}
+
+impl RateControl for Gcc {
+    fn on_feedback(&mut self, now: SimTime, feedback: &Feedback<'_>) {
+        let usage = self.usage(feedback);
+        let round_trip = feedback.round_trip(now);
+        self.delay_based.update(now, usage, self.throughput.rate(), round_trip);
+        self.loss_based.on_fates(now, feedback.fates, self.target());
+    }
+
+    fn target(&self) -> f64 {
+        self.bounds.clamp(self.delay_based.rate().min(self.loss_based.rate()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! The parts of the algorithm, worked out by hand.
+
+use leobench_base::{Bytes, SimDuration, SimTime};
+
+use super::delay_based::DelayBased;
+use super::detector::{Detector, Usage};
+use super::groups::{Groups, Variation};
+use super::loss_based::LossBased;
+use super::throughput::Throughput;
+use super::trendline::Trendline;
+use crate::rate_control::{Bounds, Fate};
+
+const BOUNDS: Bounds = Bounds { least: 1e4, start: 1e6, most: 1e8 };
+
+fn ms(value: f64) -> SimTime {
+    SimTime::from_nanos((value * 1e6).round() as u64)
+}
+
+fn close(one: f64, other: f64) -> bool {
+    (one - other).abs() < 1e-6 * other.abs().max(1.0)
+}
+
+/// Packets sent 0 and 5 ms after the first are its group, one after 6 ms is not. Groups end with their last packets: between 5
+/// and 25 ms there are 20 ms at the sender, and 22 between 35 and 57 ms at the receiver.
+#[test]
+fn groups_are_bursts_of_5_ms() {
+    let mut groups = Groups::default();
+    assert_eq!(groups.on_packet(ms(0.0), ms(30.0)), None);
+    assert_eq!(groups.on_packet(ms(5.0), ms(35.0)), None);
+    assert_eq!(groups.on_packet(ms(20.0), ms(52.0)), None, "one group is complete, none before");
+    assert_eq!(groups.on_packet(ms(25.0), ms(57.0)), None);
+    assert_eq!(groups.on_packet(ms(19.0), ms(58.0)), None, "sent before the group");
+    let variation = groups.on_packet(ms(40.0), ms(70.0));
+    assert_eq!(variation, Some(Variation { sent_ms: 20.0, arrival_ms: 22.0 }));
+}
+
+/// Packets sent 10 ms apart that arrive 1 ms apart were held up together: they are one group, of 100 ms at most.
+#[test]
+fn a_burst_of_arrivals_is_a_group() {
+    let mut groups = Groups::default();
+    for (sent, arrival) in [(0.0, 100.0), (10.0, 101.0), (20.0, 102.0), (30.0, 103.0)] {
+        assert_eq!(groups.on_packet(ms(sent), ms(arrival)), None);
+    }
+    assert_eq!(groups.on_packet(ms(80.0), ms(150.0)), None);
+    let variation = groups.on_packet(ms(130.0), ms(200.0));
+    assert_eq!(variation, Some(Variation { sent_ms: 50.0, arrival_ms: 47.0 }));
+}
+
+/// Groups sent every 10 ms that arrive every 11 ms: the delay grows by 1/11 of the time, times 60 groups and a gain of 4.
+#[test]
+fn the_trend_is_the_slope_of_the_delay() {
+    let mut trendline = Trendline::default();
+    let variation = Variation { sent_ms: 10.0, arrival_ms: 11.0 };
+    let trends: Vec<_> =
+        (1..=300).map(|group| trendline.update(&variation, ms(11.0 * f64::from(group)))).collect();
+    assert!(trends[..19].iter().all(|trend| *trend == 0.0), "no line through fewer than 20 groups");
+    assert!(close(trends[299], 60.0 * 4.0 / 11.0), "{}", trends[299]);
+}
+
+/// With groups of 10 ms, the first above the threshold counts for 5 ms, and the second makes 15: more than 10.
+#[test]
+fn overuse_takes_two_groups_and_10_ms_above_the_threshold() {
+    let mut detector = Detector::default();
+    assert_eq!(detector.update(12.0, 10.0, ms(0.0)), Usage::Normal);
+    assert_eq!(detector.update(20.0, 10.0, ms(10.0)), Usage::Normal);
+    assert_eq!(detector.update(20.0, 10.0, ms(20.0)), Usage::Over);
+    assert_eq!(detector.update(0.0, 10.0, ms(30.0)), Usage::Normal);
+    assert_eq!(detector.update(-20.0, 10.0, ms(40.0)), Usage::Under);
+    let mut falling = Detector::default();
+    for (estimate, time) in [(25.0, 0.0), (22.0, 10.0), (20.0, 20.0)] {
+        let usage = falling.update(estimate, 10.0, ms(time));
+        assert_eq!(usage, Usage::Normal, "an estimate that falls is no overuse");
+    }
+}
+
+/// Above: 12.5 + 0.0087 (20 - 12.5) 100 = 19.025. Below: 19.025 - 0.039 19.025 10 = 11.60525. An estimate of more than 15 above
+/// leaves the threshold alone, and 6 is its least.
+#[test]
+fn the_threshold_follows_the_estimate() {
+    let mut detector = Detector::default();
+    detector.update(20.0, 10.0, ms(0.0));
+    assert!(close(detector.threshold_ms(), 12.5));
+    detector.update(20.0, 10.0, ms(250.0));
+    assert!(close(detector.threshold_ms(), 19.025), "{}", detector.threshold_ms());
+    detector.update(34.1, 10.0, ms(260.0));
+    assert!(close(detector.threshold_ms(), 19.025));
+    detector.update(0.0, 10.0, ms(270.0));
+    assert!(close(detector.threshold_ms(), 11.605_25), "{}", detector.threshold_ms());
+    for step in 0..50 {
+        detector.update(0.0, 10.0, ms(280.0 + 10.0 * f64::from(step)));
+    }
+    assert!(close(detector.threshold_ms(), 6.0));
+}
+
+/// 50 packets of 1,000 B in half a second are 800 kbit/s.
+#[test]
+fn the_arriving_rate_is_that_of_half_a_second() {
+    let mut throughput = Throughput::default();
+    for packet in 0..50 {
+        throughput.on_arrival(ms(10.0 * f64::from(packet)), Bytes::new(1_000));
+        assert_eq!(throughput.rate(), None);
+    }
+    for packet in 50..80 {
+        throughput.on_arrival(ms(10.0 * f64::from(packet)), Bytes::new(1_000));
+        assert_eq!(throughput.rate(), Some(800_000.0));
+    }
+}
+
+fn update(rate: &mut DelayBased, time: f64, usage: Usage, arriving: f64) {
+    rate.update(ms(time), usage, Some(arriving), Some(SimDuration::from_millis(50)));
+}
+
+/// Hold, then a second of 8 %, and two halves: 1.08 ^ 0.5 each. The rate stays below 1.5 times what arrives.
+#[test]
+fn the_increase_is_8_percent_a_second() {
+    let mut rate = DelayBased::new(BOUNDS);
+    update(&mut rate, 0.0, Usage::Under, 1e6);
+    assert!(close(rate.rate(), 1e6));
+    update(&mut rate, 1_000.0, Usage::Normal, 1e6);
+    assert!(close(rate.rate(), 1.08e6));
+    update(&mut rate, 1_500.0, Usage::Normal, 1e6);
+    update(&mut rate, 2_000.0, Usage::Normal, 1e6);
+    assert!(close(rate.rate(), 1.08 * 1.08e6));
+    update(&mut rate, 3_000.0, Usage::Normal, 0.8e6);
+    assert!(close(rate.rate(), 1.2e6), "{}", rate.rate());
+    update(&mut rate, 4_000.0, Usage::Normal, 0.5e6);
+    assert!(close(rate.rate(), 1.2e6), "the limit does not lower it");
+}
+
+/// 0.85 of what arrives; once in a round trip, unless less than half of the rate arrives.
+#[test]
+fn overuse_lowers_the_rate_to_85_percent_of_what_arrives() {
+    let mut rate = DelayBased::new(BOUNDS);
+    update(&mut rate, 0.0, Usage::Over, 0.8e6);
+    assert!(close(rate.rate(), 0.68e6));
+    update(&mut rate, 49.0, Usage::Over, 0.7e6);
+    assert!(close(rate.rate(), 0.68e6));
+    update(&mut rate, 50.0, Usage::Over, 0.7e6);
+    assert!(close(rate.rate(), 0.595e6));
+    update(&mut rate, 60.0, Usage::Over, 0.2e6);
+    assert!(close(rate.rate(), 0.17e6));
+    update(&mut rate, 200.0, Usage::Over, 1e6);
+    assert!(close(rate.rate(), 0.17e6), "a decrease never raises the rate");
+}
+
+/// Near a known capacity, 75 ms of a response time of 150 ms add a quarter of a packet. At 850 kbit/s and 30 frames a second, a
+/// frame of 28,333 bits is three packets of 9,444 bits.
+#[test]
+fn the_increase_is_additive_near_the_capacity() {
+    let mut rate = DelayBased::new(BOUNDS);
+    update(&mut rate, 0.0, Usage::Over, 1e6);
+    update(&mut rate, 100.0, Usage::Normal, 0.9e6);
+    assert!(close(rate.rate(), 0.85e6), "after a decrease, it holds");
+    update(&mut rate, 175.0, Usage::Normal, 0.9e6);
+    assert!(close(rate.rate(), 0.85e6 + 0.25 * 28_333.333_333 / 3.0), "{}", rate.rate());
+    // Three deviations of sqrt(0.4 x 1000) = 20 kbit/s: above 1060 kbit/s, the capacity is forgotten.
+    let before = rate.rate();
+    update(&mut rate, 1_175.0, Usage::Normal, 1.061e6);
+    assert!(close(rate.rate(), 1.08 * before), "{}", rate.rate());
+}
+
+fn fates(lost: u64) -> Vec<Fate> {
+    let fate = |number| Fate {
+        number,
+        sent: SimTime::ZERO,
+        bytes: Bytes::new(1_000),
+        arrival: (number >= lost).then_some(SimTime::ZERO),
+        is_marked: false,
+    };
+    (0..100).map(fate).collect()
+}
+
+/// 20 % of losses take off a tenth, 10 % and 2 % nothing, 1 % adds 5 %.
+#[test]
+fn losses_move_the_rate_by_the_rules_of_10_and_2_percent() {
+    let mut rate = LossBased::new(BOUNDS);
+    let mut target = BOUNDS.start;
+    rate.on_fates(ms(0.0), &[], target);
+    for (second, (lost, after)) in
+        [(0, 1e8), (20, 0.9e6), (10, 0.9e6), (2, 0.9e6), (1, 0.945e6), (0, 0.992_25e6)]
+            .into_iter()
+            .enumerate()
+    {
+        rate.on_fates(ms(1_000.0 * (second + 1) as f64), &fates(lost), target);
+        assert!(close(rate.rate(), after), "{} instead of {after}", rate.rate());
+        target = rate.rate().min(target);
+    }
+    rate.on_fates(ms(6_500.0), &fates(90), target);
+    assert!(close(rate.rate(), 0.992_25e6), "half a second is no interval");
+}
