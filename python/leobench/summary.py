@@ -37,6 +37,7 @@ __all__ = [
     "PageSummary",
     "PairSummary",
     "PathSummary",
+    "PictureSummary",
     "QueueDelaySummary",
     "RttSummary",
     "SatelliteSummary",
@@ -47,6 +48,7 @@ __all__ = [
     "TrafficSummary",
     "TransportShareSummary",
     "VideoSummary",
+    "VoiceSummary",
     "WaitSummary",
 ]
 
@@ -477,6 +479,7 @@ class FlowSummary(Record):
         lost: How it lost its connection for good, if it did. Left out of the file where it does not apply.
         page: Its page, if it is one. Left out of the file where it does not apply.
         video: The session of its viewer, if it is a video. Left out of the file where it does not apply.
+        call: The picture as seen and the voice as heard, if it is a call. Left out of the file where it does not apply.
         streams: Its streams.
         paths: Its paths.
     """
@@ -492,6 +495,7 @@ class FlowSummary(Record):
         "lost": LossSummary,
         "page": PageSummary,
         "video": VideoSummary,
+        "call": CallSummary,
         "streams": StreamSummary,
         "paths": PathSummary,
     }
@@ -504,6 +508,7 @@ class FlowSummary(Record):
         "lost": NoneType,
         "page": NoneType,
         "video": NoneType,
+        "call": NoneType,
     }
     name: str
     transport: str
@@ -536,6 +541,7 @@ class FlowSummary(Record):
     lost: LossSummary | None
     page: PageSummary | None
     video: VideoSummary | None
+    call: CallSummary | None
     streams: Named[StreamSummary]
     paths: list[PathSummary]
 

@@ -33,6 +33,7 @@ SHIPPED = {
     "call": "2 s",
     "emergency": "12 s",
     "film": "5 s",
+    "video-call": "5 s",
     "four-networks": "2 s",
     "london-new-york": "2 s",
     "maco": "2 s",

@@ -27,6 +27,8 @@ MODELS: dict[str, dict[str, str]] = {
         "transports": "Transports",
         "sources": "Traffic sources",
         "adaptations": "Adaptation of videos",
+        "rate_controls": "Rate control of calls",
+        "jitter_buffers": "Jitter buffers of calls",
         "matrices": "Traffic matrices",
         "arrivals": "Arrivals of transfers",
         "sizes": "Sizes of transfers",

@@ -14,8 +14,10 @@ pub mod rate_control;
 mod spec;
 
 pub use adaptation::{Adaptation, AdaptationModel, AdaptationSpec};
+pub use call::CallSpec;
 pub use film::{Film, MOST_SEGMENTS};
 pub use manifest::MANIFEST;
 pub use player::{Next, Player, Segment, Stall};
 pub use quality::{SWITCH_WEIGHT, quality};
+pub use rate_control::RateControlSpec;
 pub use spec::{LiveSpec, VideoSpec};

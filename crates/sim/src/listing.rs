@@ -6,7 +6,8 @@ use leobench_budget::{
 };
 use leobench_link::channel::lms::{LmsPreset, PresetState};
 use leobench_link::{AccessSpec, ChannelSpec, LossSpec, QueueSpec};
-use leobench_media::AdaptationSpec;
+use leobench_media::call::JitterBufferSpec;
+use leobench_media::{AdaptationSpec, RateControlSpec};
 use leobench_orbit::{LayoutSpec, PolicySpec, RoutingSpec};
 use leobench_transport::path_manager::PathManagerSpec;
 use leobench_transport::path_scheduler::PathSchedulerSpec;
@@ -58,6 +59,8 @@ listed! {
     "path_schedulers" as "scheduler": PathSchedulerSpec;
     "sources" as "source": SourceSpec;
     "adaptations" as "adaptation": AdaptationSpec;
+    "rate_controls" as "rate_control": RateControlSpec;
+    "jitter_buffers" as "jitter_buffer": JitterBufferSpec;
     "matrices" as "matrix": MatrixSpec;
     "arrivals" as "arrivals": ArrivalsSpec;
     "sizes" as "size": SizeSpec;

@@ -8,7 +8,7 @@ from leobench.cli.columns import NONE, table
 from leobench.plots import units
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _MOST_STREAMS = 10  # of a flow
 _MOST_SATELLITES = 10
@@ -27,6 +27,10 @@ _VIDEO_HEAD = (
     ("bitrate", "Mbit/s"), ("", "switches"), ("quality", "Mbit/s"),
 )  # fmt: skip
 _LIVE_HEAD = (("behind", "mean s"), ("", "max"))
+_CALL_HEAD = (
+    ("", "call"), ("arrived", "Mbit/s"), ("frames", "rendered"), ("", "late"), ("", "freezes"),
+    ("frozen", "s"), ("mouth to ear", "mean ms"), ("voice", "missed"), ("opinion", "1 to 4.5"),
+)  # fmt: skip
 _LATE_HEAD = ("", "late")
 _LINK_HEAD = (
     ("", "link"), ("mean rate", "Mbit/s"), ("", "used"), ("packets", "delivered"), ("dropped", "by queue"),
@@ -87,7 +91,7 @@ def render(summary: Mapping[str, Any]) -> str:
     pages = [_page(flow) for flow in summary["flows"] if "page" in flow]
     if pages:
         parts.append(table(_PAGE_HEAD, pages, words=1))
-    parts += _videos(summary)
+    parts += _media(summary)
     several = [flow for flow in summary["flows"] if len(flow["streams"]) > 1 or _has_deadlines(flow)]
     deadlines = any(_has_deadlines(flow) for flow in several)
     streams = [
@@ -212,15 +216,17 @@ def _page(flow: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _videos(summary: Mapping[str, Any]) -> list[str]:
-    """The viewers of videos, and a sentence on all of them together."""
+def _media(summary: Mapping[str, Any]) -> Iterator[str]:
+    """The tables of videos, with a sentence on all viewers together, and of calls, if there are any."""
     videos = [flow for flow in summary["flows"] if "video" in flow]
-    if not videos:
-        return []
-    live = any(flow["video"]["latency_s"] is not None for flow in videos)
-    rows = [_video(flow, live=live) for flow in videos]
-    shown = table((*_VIDEO_HEAD, *(_LIVE_HEAD if live else ())), rows, words=1)
-    return [f"{shown}\n{_audience(summary['audience'])}" if "audience" in summary else shown]
+    if videos:
+        live = any(flow["video"]["latency_s"] is not None for flow in videos)
+        rows = [_video(flow, live=live) for flow in videos]
+        shown = table((*_VIDEO_HEAD, *(_LIVE_HEAD if live else ())), rows, words=1)
+        yield f"{shown}\n{_audience(summary['audience'])}" if "audience" in summary else shown
+    calls = [_call(flow) for flow in summary["flows"] if "call" in flow]
+    if calls:
+        yield table(_CALL_HEAD, calls, words=1)
 
 
 def _audience(found: Mapping[str, Any]) -> str:
@@ -248,6 +254,21 @@ def _video(flow: Mapping[str, Any], *, live: bool) -> list[str]:
         _megabits(found["quality_bps"]),
         *behind,
     ]
+
+
+def _call(flow: Mapping[str, Any]) -> list[str]:
+    """A flow's row of the table of calls: what was seen and heard."""
+    call = flow["call"]
+    picture, voice = call.get("picture"), call.get("voice")
+    seen = ["-"] * 4
+    if picture:
+        counts = [f"{picture[key]:,}" for key in ("rendered_frames", "late_frames", "freezes")]
+        seen = [*counts, _seconds(picture["frozen_s"])]
+    heard = ["-"] * 3
+    if voice:
+        delay, score = voice["mouth_to_ear_ms"]["mean"], voice["opinion_score"]
+        heard = [_millis(delay), f"{voice['missed_packets']:,}", "-" if score is None else f"{score:.2f}"]
+    return [flow["name"], _megabits(call["received_bps"]), *seen, *heard]
 
 
 def _competition(summary: Mapping[str, Any]) -> str:

@@ -63,6 +63,27 @@ impl Message {
     }
 }
 
+impl Message {
+    /// The same in messages of at most `most`, which is 100 B or more.
+    pub fn split(self, most: Bytes) -> Vec<Self> {
+        if self.bytes() <= most {
+            return vec![self];
+        }
+        // Two bytes a report are enough for both kinds of feedback, and four for a packet that is missing.
+        let room = most.get().saturating_sub(HEADER + 16).max(4) as usize;
+        match self {
+            Self::Feedback { reports, made, kind } => reports
+                .chunks(room / 2)
+                .map(|reports| Self::Feedback { reports: reports.to_vec(), made, kind })
+                .collect(),
+            Self::Missing(sequences) => {
+                sequences.chunks(room / 4).map(|some| Self::Missing(some.to_vec())).collect()
+            }
+            Self::KeyFrame => vec![self],
+        }
+    }
+}
+
 /// Arrivals that are to be reported.
 #[derive(Debug)]
 pub(super) struct Reporter {
@@ -125,5 +146,73 @@ impl Reporter {
             self.next = self.next.max(number + 1);
         }
         Some(Message::Feedback { reports, made: now, kind: self.kind })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> SimTime {
+        SimTime::from_nanos(ms * 1_000_000)
+    }
+
+    /// The feedback after packets 0 and 3 reports those between as missing, once; one that comes later is reported then.
+    #[test]
+    fn feedback_reports_what_is_missing() {
+        let mut reporter = Reporter::new(FeedbackKind::CongestionControl);
+        let arrival = |ms| Arrival { time: at(ms), is_marked: false };
+        reporter.on_arrival(0, arrival(10), Bytes::new(1_000));
+        reporter.on_arrival(3, arrival(20), Bytes::new(1_000));
+        // Without a rate, 2.5 messages a second.
+        assert_eq!(reporter.due(), Some(at(410)));
+        assert_eq!(reporter.take(at(409)), None);
+        let Some(Message::Feedback { reports, .. }) = reporter.take(at(410)) else { panic!() };
+        assert_eq!(reports, [(0, Some(arrival(10))), (1, None), (2, None), (3, Some(arrival(20)))]);
+        assert_eq!(reporter.due(), None);
+        reporter.on_arrival(2, arrival(420), Bytes::new(1_000));
+        let due = reporter.due().unwrap();
+        let Some(Message::Feedback { reports, .. }) = reporter.take(due) else { panic!() };
+        assert_eq!(reports, [(2, Some(arrival(420)))]);
+    }
+
+    /// 60 packets of 1,250 B in 100 ms are 6 Mbit/s: feedback of RFC 8888 is due every 20 ms, and the transport-wide one every 50 ms.
+    #[test]
+    fn feedback_is_more_frequent_at_a_high_rate() {
+        for (kind, ms) in [(FeedbackKind::CongestionControl, 20), (FeedbackKind::TransportWide, 50)]
+        {
+            let mut reporter = Reporter::new(kind);
+            let arrival = |ms| Arrival { time: at(ms), is_marked: false };
+            reporter.on_arrival(0, arrival(0), Bytes::new(1_250));
+            let first = reporter.due().unwrap();
+            reporter.take(first);
+            let later = first.as_nanos() / 1_000_000 + 100;
+            for number in 1..=60 {
+                reporter.on_arrival(number, arrival(later), Bytes::new(1_250));
+            }
+            reporter.take(at(later).max(reporter.due().unwrap()));
+            let taken = reporter.last.unwrap();
+            reporter.on_arrival(61, Arrival { time: taken, is_marked: false }, Bytes::new(1_250));
+            assert_eq!(reporter.due(), Some(taken + SimDuration::from_millis(ms)), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn messages_are_cut_to_the_datagrams() {
+        let arrived = Some(Arrival { time: at(0), is_marked: false });
+        let most = Bytes::new(100);
+        for kind in [FeedbackKind::TransportWide, FeedbackKind::CongestionControl] {
+            let reports: Vec<_> = (0..500).map(|number| (number, arrived)).collect();
+            let whole = Message::Feedback { reports: reports.clone(), made: at(0), kind };
+            let parts = whole.split(most);
+            assert!(parts.iter().all(|part| part.bytes() <= most));
+            let reported = parts.iter().flat_map(|part| match part {
+                Message::Feedback { reports, .. } => reports.clone(),
+                _ => Vec::new(),
+            });
+            assert_eq!(reported.collect::<Vec<_>>(), reports);
+        }
+        let parts = Message::Missing((0..100).collect()).split(most);
+        assert!(parts.len() > 1 && parts.iter().all(|part| part.bytes() <= most));
     }
 }

@@ -4,7 +4,7 @@ use leobench_base::spec::{Fault, Whole};
 use leobench_base::{BitRate, Bytes, SimDuration};
 
 use super::jitter_buffer::JitterBufferSpec;
-use super::packet::MOST_PACKETS;
+use super::packet::{MOST_PACKETS, RTP_HEADER};
 use crate::rate_control::{Bounds, RateControlSpec};
 
 /// Longest call: a working day, of which every frame is kept in memory.
@@ -121,6 +121,22 @@ impl CallSpec {
             return Err(Fault::new("length", problem, format!("above 0 s, up to {LONGEST}")));
         }
         Ok(())
+    }
+
+    /// Names of its streams: the picture, the voice, or both.
+    pub fn streams(&self) -> Vec<&'static str> {
+        let given = [("video", self.video.is_some()), ("audio", self.audio.is_some())];
+        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
+    }
+
+    /// By its parts, the key that sets the size of packets, and the size of the largest with RTP headers.
+    pub fn packets(&self) -> impl Iterator<Item = (&'static str, &'static str, Bytes)> {
+        let video = self.video.as_ref().map(|video| ("video", "packet", video.packet));
+        let audio = self.audio.as_ref().map(|audio| ("audio", "bitrate", audio.bytes()));
+        [video, audio]
+            .into_iter()
+            .flatten()
+            .map(|(part, key, bytes)| (part, key, bytes + RTP_HEADER))
     }
 
     /// Limits of the rate of picture and voice together.

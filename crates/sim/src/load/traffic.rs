@@ -221,6 +221,7 @@ fn add_flows(
             objects: None,
             har: None,
             video: None,
+            call: None,
             forecast: None,
             cross_layer: None,
         };

@@ -25,7 +25,7 @@ use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
 
 pub use application::{
-    Action, Application, ApplicationError, ObjectTimes, PageTimes, Watched,
+    Action, Application, ApplicationError, Called, ObjectTimes, PageTimes, Watched,
 };
 use bounds::InstantWatch;
 pub use bounds::{InstantError, LimitError};

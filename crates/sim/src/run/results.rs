@@ -29,7 +29,7 @@ impl<'a> Results<'a> {
     }
 
     fn flow(self, number: FlowId, name: &'a str, flow: &'a FlowSpec) -> FlowSummaryInput<'a> {
-        let Ended { observed, states, pages, watched, losses, .. } = self.ended;
+        let Ended { observed, states, pages, watched, called, losses, .. } = self.ended;
         let names = observed.recorder.names();
         let start = SimTime::ZERO + flow.start;
         FlowSummaryInput {
@@ -58,6 +58,7 @@ impl<'a> Results<'a> {
             path_delays: &observed.path_delays[number],
             lost: losses[number].as_ref().map(|(end, loss)| (*end, loss)),
             video: watched[number].as_ref(),
+            call: called[number].as_ref(),
             page: pages[number].as_ref().map(|times| PageInput { start, times }),
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use leobench_base::packet::{IPV4_HEADER, IPV4_UDP_HEADER};
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json};
 use leobench_base::{Bytes, End, SimDuration, SimRng, SimTime};
-use leobench_media::{Film, MANIFEST, VideoSpec};
+use leobench_media::{CallSpec, Film, MANIFEST, VideoSpec};
 use leobench_quic::{QuicSpec, Stack};
 use leobench_transport::buffer::{Attributes, Carried};
 use leobench_transport::source::BulkSpec;
@@ -83,6 +83,8 @@ leobench_base::spec! {
         pub har: Option<String>,
         /// The video that the receiving end watches, instead of sources.
         pub video: Option<VideoSpec>,
+        /// The call whose picture and voice the receiving end sees and hears, instead of sources.
+        pub call: Option<CallSpec>,
         /// Forecasts for the end that sends the data, about its paths; none unless given.
         pub forecast: Option<ForecastSpec>,
         /// Reports of the link layer for the end that sends the data, about the access links of its paths; none unless given.
@@ -179,9 +181,9 @@ impl FlowSpec {
         video.film(|name| text_of(folder, MANIFEST, name))
     }
 
-    /// Whether the receiving end asks for what it gets.
+    /// Whether the receiving end asks for what it gets, or answers it.
     pub fn asks(&self) -> bool {
-        self.objects.is_some() || self.video.is_some()
+        self.objects.is_some() || self.video.is_some() || self.call.is_some()
     }
 
     /// The node that opens the connection.
@@ -202,9 +204,13 @@ impl FlowSpec {
 
     /// The attributes that the application gives each stream of its data.
     pub fn attributes(&self) -> Vec<Attributes> {
-        match &self.objects {
-            Some(objects) => objects.iter().flat_map(ObjectSpec::attributes).collect(),
-            None => self.streams.attributes(),
+        match (&self.objects, &self.call) {
+            (Some(objects), _) => objects.iter().flat_map(ObjectSpec::attributes).collect(),
+            (None, Some(call)) => {
+                let datagrams = Attributes { carried: Carried::Datagrams, ..Attributes::default() };
+                vec![datagrams; call.streams().len()]
+            }
+            (None, None) => self.streams.attributes(),
         }
     }
 
@@ -223,9 +229,12 @@ impl FlowSpec {
 
     /// The names of the streams of its data.
     pub fn stream_names(&self) -> Vec<String> {
-        match &self.objects {
-            Some(objects) => objects.iter().flat_map(ObjectSpec::names).collect(),
-            None => (0..self.streams.count()).map(|index| self.streams.name(index)).collect(),
+        match (&self.objects, &self.call) {
+            (Some(objects), _) => objects.iter().flat_map(ObjectSpec::names).collect(),
+            (None, Some(call)) => call.streams().into_iter().map(str::to_owned).collect(),
+            (None, None) => {
+                (0..self.streams.count()).map(|index| self.streams.name(index)).collect()
+            }
         }
     }
 
@@ -248,9 +257,10 @@ impl FlowSpec {
 
     /// How many streams carry its data.
     pub fn stream_count(&self) -> usize {
-        match &self.objects {
-            Some(objects) => objects.iter().map(|object| object.count.get() as usize).sum(),
-            None => self.streams.count(),
+        match (&self.objects, &self.call) {
+            (Some(objects), _) => objects.iter().map(|object| object.count.get() as usize).sum(),
+            (None, Some(call)) => call.streams().len(),
+            (None, None) => self.streams.count(),
         }
     }
 }

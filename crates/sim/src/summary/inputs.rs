@@ -7,7 +7,7 @@ use leobench_transport::endpoint::{Loss, PathId, PathSample, Totals};
 
 use super::{ByCause, HandoversInput, PageInput};
 use crate::ledger::FlowLedger;
-use crate::network::{LossTotals, Watched};
+use crate::network::{Called, LossTotals, Watched};
 use crate::scenario::CompetitionSpec;
 
 /// Input of the summary for a run.
@@ -74,6 +74,8 @@ pub struct FlowSummaryInput<'a> {
     pub page: Option<PageInput<'a>>,
     /// The session of its viewer, if it is a video.
     pub video: Option<&'a Watched>,
+    /// The picture as seen and the voice as heard, if it is a call.
+    pub call: Option<&'a Called>,
 }
 
 /// Input of the summary for a link in one direction.

@@ -12,6 +12,7 @@ mod schema;
 mod age;
 mod audience;
 mod by_cause;
+mod call;
 mod competition;
 mod handovers;
 mod inputs;
@@ -26,6 +27,7 @@ mod video;
 pub use age::AgeSummary;
 pub use audience::AudienceSummary;
 pub use by_cause::ByCause;
+pub use call::{CallSummary, PictureSummary, VoiceSummary};
 use competition::Competitor;
 pub use competition::{CompetitionSummary, CompetitorSummary};
 pub use handovers::{HandoverSummary, HandoversInput, HandoversSummary, Phases, Spread};
@@ -192,6 +194,9 @@ summary! {
         /// The session of its viewer, if it is a video.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub video: Option<VideoSummary>,
+        /// The picture as seen and the voice as heard, if it is a call.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub call: Option<CallSummary>,
         /// Its streams.
         pub streams: Vec<StreamSummary>,
         /// Its paths.
@@ -354,6 +359,7 @@ impl FlowSummaryInput<'_> {
             }),
             page,
             video: self.video.map(VideoSummary::new),
+            call: self.call.map(CallSummary::new),
             streams: streams
                 .map(|(name, stream)| StreamSummary::new(name, stream, self.end))
                 .collect(),

@@ -58,6 +58,7 @@ fn flow<'a>(
         lost: None,
         page: None,
         video: None,
+        call: None,
     }
 }
 

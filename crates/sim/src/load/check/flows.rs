@@ -8,7 +8,7 @@ use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
 
-use super::{Names, Place, cross_layer, library, multipath, page, preferred, video};
+use super::{Names, Place, call, cross_layer, library, multipath, page, preferred, video};
 use crate::scenario::{
     ApplicationSpec, FlowSpec, OpenedBy, Scenario, ScenarioSpec, StaticTopology, StreamSpec, Streams,
     TransportSpec, Until,
@@ -34,10 +34,11 @@ pub(super) fn check(
         early(flow, &at)?;
         library::check(spec, flow, plugins, &at)?;
         forecast(spec, flow, &at)?;
-        match (&flow.objects, &flow.video) {
-            (Some(objects), _) => page::check(flow, objects, &at)?,
-            (None, Some(watched)) => video::check(flow, watched, folder, plugins, &at)?,
-            (None, None) => traffic(flow, &at)?,
+        match (&flow.objects, &flow.call, &flow.video) {
+            (Some(objects), ..) => page::check(flow, objects, &at)?,
+            (None, Some(call), _) => call::check(flow, call, &at)?,
+            (None, None, Some(watched)) => video::check(flow, watched, folder, plugins, &at)?,
+            (None, None, None) => traffic(flow, &at)?,
         }
         endless(spec, flow, &at)?;
         single(flow, &at)?;
@@ -175,7 +176,7 @@ fn reconnect(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(),
 fn traffic(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let source = at.key("source");
     let ways = "either `source` with a number of `streams`, or an array of `streams` with a source each, or the \
-                `objects` of a page, or a `video`";
+                `objects` of a page, or a `video`, or a `call`";
     if flow.application == ApplicationSpec::Blocking && !flow.transport.model().connects() {
         let error =
             at.key("application").error("has no effect: the transport sends every message at once");
@@ -252,15 +253,19 @@ fn datagrams(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     if flow.transport.model().datagram().is_some() {
         return Ok(());
     }
-    let transport = match &flow.transport {
-        TransportSpec::Quic(quic) => format!("the stack `{}` of `quic`", quic.stack.name()),
-        other => format!("`{}`", other.kind()),
-    };
     let streams = at.key("streams");
     let stream = streams.index(first);
-    let problem = format!("{transport} does not send messages in datagrams");
+    let problem = format!("{} does not send messages in datagrams", without_datagrams(flow));
     let error = stream.key("carried").error(problem);
     Err(error.allowed("`stream`, or the transport `udp`, or `quic` with the stack `own`"))
+}
+
+/// The name of a transport without datagrams.
+pub(super) fn without_datagrams(flow: &FlowSpec) -> String {
+    match &flow.transport {
+        TransportSpec::Quic(quic) => format!("the stack `{}` of `quic`", quic.stack.name()),
+        other => format!("`{}`", other.kind()),
+    }
 }
 
 /// Refuses a stream scheduler that cannot serve the flow's streams.

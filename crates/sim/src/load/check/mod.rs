@@ -1,5 +1,6 @@
 //! Checks across the parts of a scenario, beyond the checks of each part.
 
+mod call;
 mod constellation;
 mod cross_layer;
 mod flows;

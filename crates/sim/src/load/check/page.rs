@@ -31,6 +31,7 @@ fn beside(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let given = [
         ("source", flow.source.is_some(), instead),
         ("video", flow.video.is_some(), "either `objects`, or a `video`"),
+        ("call", flow.call.is_some(), "either `objects`, or a `call`"),
         ("streams", flow.streams != Streams::Dealt(1), instead),
         (
             "application",

@@ -53,6 +53,9 @@ fn check_flow(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     if flow.reconnect.is_some() {
         return Err(virtual_only(&at.key("reconnect"), "no `reconnect`"));
     }
+    if flow.call.is_some() {
+        return Err(virtual_only(&at.key("call"), "no `call`"));
+    }
     let model = flow.transport.model();
     let longest = LONGEST_PACKET - model.headers();
     if model.payload() > longest {

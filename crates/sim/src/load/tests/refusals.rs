@@ -337,7 +337,7 @@ fn traces() {
 #[test]
 fn traffic() {
     let ways = "allowed: either `source` with a number of `streams`, or an array of `streams` with a source each, or the \
-                `objects` of a page, or a `video`";
+                `objects` of a page, or a `video`, or a `call`";
     let stream = r#"{ name = "a", source = { kind = "bulk", size = "1 kB" } }"#;
     refused(&[
         (SOURCE, "", &format!("flows.main.source: is required but missing; {ways}")),

@@ -2,6 +2,7 @@
 
 mod blocking;
 mod buffered;
+mod call;
 mod http2;
 mod page;
 mod video;
@@ -17,6 +18,8 @@ use leobench_transport::{Message, Plugins, TrafficSource};
 
 use blocking::Blocking;
 use buffered::Buffered;
+use call::Call;
+pub use call::Called;
 use http2::Http2;
 use page::Page;
 use video::Video;
@@ -73,6 +76,11 @@ pub trait Application: Send {
 
     /// The session of its viewer up to `end`, if it is a video; its last call.
     fn watched(&mut self, _end: SimTime) -> Option<Watched> {
+        None
+    }
+
+    /// The picture as seen and the voice as heard up to `end`, if it is a call.
+    fn called(&self, _end: SimTime) -> Option<Called> {
         None
     }
 }
@@ -215,6 +223,9 @@ pub(crate) fn build(
         let film = FlowSpec::film(video, folder).map_err(ApplicationError::Video)?;
         let rng = rng.child("video");
         return Ok(Box::new(Video::new(video, film, start, &rng, plugins)?));
+    }
+    if let Some((call, most)) = flow.call.as_ref().zip(flow.transport.model().datagram()) {
+        return Ok(Box::new(Call::new(call, start, most, &rng.child("call"))));
     }
     let stop = flow.stop.map_or(end, |stop| end.min(SimTime::ZERO + stop));
     let feeds = feeds(flow, rng);

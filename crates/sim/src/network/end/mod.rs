@@ -8,7 +8,8 @@ use typed_index_collections::TiVec;
 
 use super::observe::{FlowState, Observed};
 use super::{
-    HopTotals, Network, NetworkError, PageTimes, TransitTotals, TransmitterTotals, Watched,
+    Called, HopTotals, Network, NetworkError, PageTimes, TransitTotals, TransmitterTotals,
+    Watched,
 };
 
 /// A network at its end.
@@ -27,6 +28,8 @@ pub(crate) struct Ended {
     pub(crate) pages: TiVec<FlowId, Option<PageTimes>>,
     /// By flow, what its viewer has seen, if it is a video.
     pub(crate) watched: TiVec<FlowId, Option<Watched>>,
+    /// By flow, the picture as seen and the voice as heard, if it is a call.
+    pub(crate) called: TiVec<FlowId, Option<Called>>,
     /// By flow, which end lost its connection for good, if one did, and how; the first if both did.
     pub(crate) losses: TiVec<FlowId, Option<(&'static str, Loss)>>,
 }
@@ -68,6 +71,7 @@ impl Network {
         let pages = flows.iter().map(|flow| flow.application.page()).collect();
         let watched: TiVec<FlowId, _> =
             flows.iter_mut().map(|flow| flow.application.watched(now)).collect();
+        let called = flows.iter().map(|flow| flow.application.called(now)).collect();
         for (flow, watched) in watched.iter_enumerated() {
             if let Some(watched) = watched {
                 observer.watched(flow, watched)?;
@@ -86,7 +90,17 @@ impl Network {
         for (state, before) in states.iter_mut().zip(&observed.before) {
             state.leave_out(before);
         }
-        Ok(Ended { observed, states, directions, transmitters, transit, pages, watched, losses })
+        Ok(Ended {
+            observed,
+            states,
+            directions,
+            transmitters,
+            transit,
+            pages,
+            watched,
+            called,
+            losses,
+        })
     }
 
     /// Returns the state of each flow's ends at this instant.

@@ -1,0 +1,193 @@
+//! A call: packets of picture and voice from the sending end, and messages of the receiving end, each a datagram.
+//!
+//! Every packet is a message of the flow's ledger, created when it leaves the call's own pacer: its delay is that of the network,
+//! and over QUIC that of its queue.
+
+use std::collections::VecDeque;
+
+use leobench_base::packet::Datagram;
+use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
+use leobench_media::CallSpec;
+use leobench_media::call::{Content, Heard, Message, Packet, Receiver, Seen, Sender};
+use leobench_transport::endpoint::Report;
+
+use super::{Action, Application, ApplicationError, End};
+
+/// Time after its length for which a call goes on: packets are sent again, and played.
+const LINGER: SimDuration = SimDuration::from_secs(2);
+/// Datagrams that have not arrived after this time are lost.
+const LONGEST_WAY: SimDuration = SimDuration::from_secs(60);
+
+/// A call under way.
+pub(super) struct Call {
+    sender: Sender,
+    receiver: Receiver,
+    start: SimTime,
+    end: SimTime,
+    finished: bool,
+    /// The last time it was told.
+    now: SimTime,
+    /// The stream of the voice: the picture comes first, if there is one.
+    voice_stream: usize,
+    /// Messages created, by stream.
+    messages: Vec<u64>,
+    /// Largest datagram.
+    most: Bytes,
+    packets: UnderWay<Packet>,
+    answers: UnderWay<Message>,
+}
+
+/// A call at the end of a run.
+#[derive(Debug)]
+pub struct Called {
+    /// The picture as it was seen, if there is one.
+    pub seen: Option<Seen>,
+    /// The voice as it was heard, if there is one.
+    pub heard: Option<Heard>,
+    /// Frames made, and frames skipped as too many packets waited.
+    pub frames: (u64, u64),
+    /// Voice packets sent.
+    pub voice_packets: u64,
+    /// Bytes sent, and bytes that arrived, with RTP headers.
+    pub bytes: (Bytes, Bytes),
+    /// How long the call had been going on, without the time for which it lingers, in seconds.
+    pub seconds: f64,
+}
+
+/// Datagrams under way, by number.
+struct UnderWay<T> {
+    first: u64,
+    items: VecDeque<(SimTime, Option<T>)>,
+}
+
+impl<T> UnderWay<T> {
+    fn new() -> Self {
+        Self { first: 0, items: VecDeque::new() }
+    }
+
+    fn push(&mut self, now: SimTime, item: T) -> u64 {
+        let is_old =
+            |(sent, _): &mut (SimTime, Option<T>)| now.saturating_since(*sent) > LONGEST_WAY;
+        while self.items.pop_front_if(is_old).is_some() {
+            self.first += 1;
+        }
+        self.items.push_back((now, Some(item)));
+        self.first + self.items.len() as u64 - 1
+    }
+
+    fn take(&mut self, number: u64) -> Option<T> {
+        let place = number.checked_sub(self.first)? as usize;
+        self.items.get_mut(place)?.1.take()
+    }
+}
+
+impl Call {
+    /// A call that begins at `start`, in datagrams of at most `most`.
+    pub(super) fn new(spec: &CallSpec, start: SimTime, most: Bytes, rng: &RngTree) -> Self {
+        let voice_stream = usize::from(spec.video.is_some());
+        Self {
+            sender: Sender::new(spec, start, rng),
+            receiver: Receiver::new(spec),
+            start,
+            end: start + spec.length,
+            finished: false,
+            now: SimTime::ZERO,
+            voice_stream,
+            messages: vec![0; spec.streams().len()],
+            most,
+            packets: UnderWay::new(),
+            answers: UnderWay::new(),
+        }
+    }
+
+    fn send(&mut self, now: SimTime, packet: Packet, actions: &mut Vec<Action>) {
+        let stream = match packet.content {
+            Content::Voice { .. } => self.voice_stream,
+            Content::Frame { .. } => 0,
+        };
+        let message = self.messages[stream];
+        self.messages[stream] += 1;
+        let created = leobench_transport::Message { size: packet.bytes, created: now };
+        actions.push(Action::Create { stream, message: created });
+        let payload = packet.bytes.get() as u32;
+        let id = self.packets.push(now, packet);
+        let datagram = Datagram { message, id, stream: stream as u32, payload };
+        actions.push(Action::Datagram { end: End::Sender, datagram, created: now });
+    }
+
+    fn answer(&mut self, now: SimTime, message: Message, actions: &mut Vec<Action>) {
+        for message in message.split(self.most) {
+            let payload = message.bytes().get() as u32;
+            let id = self.answers.push(now, message);
+            let datagram = Datagram { message: id, id, stream: 0, payload };
+            actions.push(Action::Datagram { end: End::Receiver, datagram, created: now });
+        }
+    }
+}
+
+impl Application for Call {
+    fn next_wake(&self) -> Option<SimTime> {
+        if self.finished {
+            return None;
+        }
+        let wakes = [self.sender.next_wake(), self.receiver.next_wake(), Some(self.end + LINGER)];
+        wakes.into_iter().flatten().min().map(|wake| wake.max(self.now))
+    }
+
+    fn advance(&mut self, now: SimTime, actions: &mut Vec<Action>) -> Result<(), ApplicationError> {
+        self.now = now;
+        if self.finished || now < self.start {
+            return Ok(());
+        }
+        let (mut packets, mut messages) = (Vec::new(), Vec::new());
+        self.sender.advance(now, &mut packets);
+        self.receiver.advance(now, &mut messages);
+        for packet in packets {
+            self.send(now, packet, actions);
+        }
+        for message in messages {
+            self.answer(now, message, actions);
+        }
+        if now >= self.end + LINGER {
+            self.finished = true;
+            actions.push(Action::Finish { end: End::Sender });
+            actions.push(Action::Finish { end: End::Receiver });
+        }
+        Ok(())
+    }
+
+    fn on_report(&mut self, now: SimTime, end: End, report: Report) -> bool {
+        let Report::Datagram(datagram) = report else { return false };
+        self.now = now;
+        if self.finished {
+            return false;
+        }
+        match end {
+            End::Receiver => {
+                let Some(packet) = self.packets.take(datagram.id) else { return false };
+                self.receiver.on_packet(now, &packet, false);
+            }
+            End::Sender => {
+                let Some(message) = self.answers.take(datagram.id) else { return false };
+                self.sender.on_message(now, &message);
+            }
+        }
+        true
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    fn called(&self, end: SimTime) -> Option<Called> {
+        let end = end.min(self.end);
+        Some(Called {
+            seen: self.receiver.seen(end),
+            heard: self.receiver.heard(),
+            frames: self.sender.frames(),
+            voice_packets: self.sender.voice_packets(),
+            bytes: (self.sender.sent(), self.receiver.received()),
+            seconds: end.saturating_since(self.start).as_secs_f64(),
+        })
+    }
+}

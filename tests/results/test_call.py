@@ -1,0 +1,157 @@
+"""Calls: what is seen and heard, by hand on a link of a constant rate, and what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import leobench
+from leobench import cli
+from tests.support.paths import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCENARIO = """\
+name = "call"
+duration = "30 s"
+
+[nodes.home]
+[nodes.office]
+
+[links.path]
+between = ["home", "office"]
+rate = "1 Mbps"
+delay = "25 ms"
+
+[flows.main]
+transport = "udp"
+from = "home"
+to = "office"
+
+[flows.main.call]
+length = "20 s"
+audio = {}
+rate_control = "fixed"
+jitter_buffer = { kind = "fixed", delay = "60 ms" }
+"""
+
+VIDEO = "flows.main.call.video"
+AUDIO = "flows.main.call.audio"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "call.toml"
+    file.write_text(SCENARIO)
+    return file
+
+
+def call(file: Path, **overrides: Any) -> dict[str, Any]:
+    flow: dict[str, Any] = leobench.run(file, overrides=overrides).summary["flows"][0]
+    found: dict[str, Any] = flow["call"]
+    return found
+
+
+def test_a_voice_is_heard_after_the_sum_of_its_delays(file: Path) -> None:
+    # 20 ms to fill a packet, heard 6.5 ms ahead; 80 B of voice, 20 B of RTP and 28 B of UDP and IPv4 at
+    # 1 Mbit/s; 25 ms on the way, and 60 ms in the buffer.
+    voice = call(file)["voice"]
+    assert voice["mouth_to_ear_ms"]["mean"] == pytest.approx(20 + 6.5 + 1.024 + 25 + 60, abs=1e-3)
+    # (20 s - 6.5 ms) / 20 ms.
+    assert (voice["packets"], voice["due_packets"], voice["missed_packets"]) == (999, 999, 0)
+    assert 4.2 < voice["opinion_score"] < 4.5
+
+
+def test_a_picture_is_seen_after_the_sum_of_its_delays(file: Path) -> None:
+    # The first frame, four times of 1,250 B, is five packets of 1,020 B with RTP. The pacer lets one go in
+    # 1,020 B at 2.5 times (300 + 32) kbit/s; the last takes 1,048 B at 1 Mbit/s, and a packet of voice may be
+    # in front of it, for 1.024 ms.
+    pace = 1_020 * 8 / (2.5 * 332e3) * 1e3
+    picture = call(file, **{VIDEO: {}})["picture"]
+    first = 4 * pace + 1_048 * 8 / 1e6 * 1e3 + 25
+    assert picture["delay_ms"]["mean"] == pytest.approx(first + 60, abs=1.1)
+    assert picture["frames"] == picture["rendered_frames"] == 600
+    assert picture["late_frames"] == picture["dropped_frames"] == picture["freezes"] == 0
+
+
+@pytest.mark.parametrize("control", ["gcc", "scream"])
+@pytest.mark.parametrize("transport", ["udp", "quic"])
+def test_a_rate_control_approaches_the_capacity(file: Path, control: str, transport: str) -> None:
+    found = call(
+        file,
+        **{
+            "flows.main.transport": transport,
+            "flows.main.call.rate_control": control,
+            "flows.main.call.jitter_buffer": "adaptive",
+            VIDEO: {"start": "500 kbps"},
+        },
+    )
+    assert 0.5e6 < found["received_bps"] < 1e6
+    assert found["picture"]["rendered_frames"] > 500
+    assert found["voice"]["missed_packets"] < 0.1 * found["voice"]["due_packets"]
+
+
+def test_an_outage_freezes_the_picture(file: Path) -> None:
+    outage = {
+        "kind": "reconfiguration",
+        "rate": "8 Mbps",
+        "delay": "25 ms",
+        "outage": "1 s",
+        "during_outage": "drop",
+        "every": "15 s",
+        "phase": "10 s",
+    }
+    file.write_text(SCENARIO.replace('rate = "1 Mbps"\ndelay = "25 ms"\n', ""))
+    picture = call(file, **{"links.path.channel": outage, VIDEO: {}})["picture"]
+    assert picture["freezes"] >= 1
+    assert 0.9 < picture["longest_freeze_s"] < 2
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (
+            {"flows.main.transport": "tcp"},
+            "`tcp` does not send datagrams, which a call needs; allowed: `udp`, or `quic`",
+        ),
+        (
+            {"flows.main.source": "bulk"},
+            "given together with a `call`; allowed: either a `call`, or sources",
+        ),
+        ({"flows.main.stop": "5 s"}, "allowed: no `stop`: a call has a `length`"),
+        ({"flows.main.call.length": "0 s"}, 'length = "0 s": is zero; allowed: above 0 s, up to 28800 s'),
+        (
+            {VIDEO: {"packet": "1300 B"}},
+            "makes packets of 1.32 kB, RTP headers included; allowed: packets",
+        ),
+        (
+            {VIDEO: {"start": "9 Mbps"}},
+            "is out of range; allowed: from `least`, 100 kbps, to `most`, 2.5",
+        ),
+        ({VIDEO: {"fec": 2}}, "is out of range; allowed: a number from 0 to 1"),
+        ({f"{AUDIO}.codec": "opus"}, "unknown word; allowed: `g711_plc`"),
+        ({"flows.main.call.rate_control": "gc"}, "did you mean `gcc`?"),
+    ],
+)
+def test_a_call_that_cannot_be_is_refused(file: Path, overrides: dict[str, Any], message: str) -> None:
+    with pytest.raises(leobench.InputError) as caught:
+        leobench.run(file, overrides=overrides)
+    assert message in str(caught.value)
+
+
+def test_a_call_without_picture_and_voice_is_refused(file: Path) -> None:
+    file.write_text(SCENARIO.replace("audio = {}\n", ""))
+    with pytest.raises(leobench.InputError, match="at least one of both"):
+        leobench.run(file)
+
+
+def test_the_tables_show_the_scenario_of_a_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = str(ROOT / "scenarios" / "video-call.toml")
+    shorter = ["--set", 'flows.call.call.length="20 s"', "--out", str(tmp_path / "run")]
+    assert cli.main(["run", scenario, *shorter]) == 0
+    said = capsys.readouterr().out
+    assert "mouth to ear" in said
+    assert "opinion" in said
+    assert cli.main(["run", scenario, "--set", "flows.call.transport=tcp"]) == 2
