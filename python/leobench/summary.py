@@ -21,6 +21,7 @@ Absent = Mapping[str, Callable[[], object]]
 __all__ = [
     "AgeSummary",
     "AudienceSummary",
+    "CallSummary",
     "CompetitionSummary",
     "CompetitorSummary",
     "DelaySummary",
@@ -330,8 +331,92 @@ class VideoSummary(Record):
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
+class PictureSummary(Record):
+    """The picture of a call.
+
+    Attributes:
+        frames: Frames made. [frames]
+        skipped_frames: Frames that were not made as too many packets waited at the sending end. [frames]
+        rendered_frames: Frames rendered. [frames]
+        late_frames: Frames of them that were not complete when they were due. [frames]
+        dropped_frames: Frames passed over: given up, or of no use without the frames before. [frames]
+        key_requests: Key frames that the receiving end asked for. [count]
+        freezes: Freezes: intervals between rendered frames of at least max(3 d, d + 150 ms), d the mean of
+            the last 30 (`freezeCount` of webrtc-stats). [count]
+        frozen_s: How long they took in all, in seconds (`totalFreezesDuration`). [s]
+        longest_freeze_s: How long the longest took. [s]
+        delay_ms: Times from the capture of a frame to its rendering. [ms]
+    """
+
+    __slots__ = ()
+
+    _parts: ClassVar[Parts] = {"delay_ms": DelaySummary}
+    frames: int
+    skipped_frames: int
+    rendered_frames: int
+    late_frames: int
+    dropped_frames: int
+    key_requests: int
+    freezes: int
+    frozen_s: float
+    longest_freeze_s: float
+    delay_ms: DelaySummary
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class VoiceSummary(Record):
+    """The voice of a call.
+
+    Attributes:
+        packets: Packets sent. [packets]
+        due_packets: Packets that were due at the receiving end, whether they were there or not. [packets]
+        missed_packets: Packets of them that were not there. [packets]
+        late_packets: Packets of those that arrived later. [packets]
+        mouth_to_ear_ms: Mouth-to-ear delays of the packets that were there. [ms]
+        burst_ratio: Mean length of a run of missed packets over that of independent losses, at least 1.
+            [ratio]
+        rating: Rating R of the E-model (ITU-T G.107), up to 93; `None` if nothing was heard. [points]
+        opinion_score: Mean opinion score of that rating, from 1 to 4.5. [points]
+    """
+
+    __slots__ = ()
+
+    _parts: ClassVar[Parts] = {"mouth_to_ear_ms": DelaySummary}
+    packets: int
+    due_packets: int
+    missed_packets: int
+    late_packets: int
+    mouth_to_ear_ms: DelaySummary
+    burst_ratio: float
+    rating: float | None
+    opinion_score: float | None
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class CallSummary(Record):
+    """A call in numbers: what was seen and heard.
+
+    Attributes:
+        sent_bps: Bits of packets sent a second, with RTP headers, those sent again and parities; `None`
+            before the call. [bit/s]
+        received_bps: The same of packets that arrived. [bit/s]
+        picture: Its picture, if there is one. Left out of the file where it does not apply.
+        voice: Its voice, if there is one. Left out of the file where it does not apply.
+    """
+
+    __slots__ = ()
+
+    _parts: ClassVar[Parts] = {"picture": PictureSummary, "voice": VoiceSummary}
+    _absent: ClassVar[Absent] = {"picture": NoneType, "voice": NoneType}
+    sent_bps: float | None
+    received_bps: float | None
+    picture: PictureSummary | None
+    voice: VoiceSummary | None
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class AgeSummary(Record):
-    """Ages of information: time since the creation of the freshest message that arrived; `None` before the second.
+    """Ages: time since the creation of the freshest message that arrived; `None` before the second.
 
     Attributes:
         mean: Mean over time, from the arrival of the first message to that of the last fresher one. [ms]
@@ -479,7 +564,8 @@ class FlowSummary(Record):
         lost: How it lost its connection for good, if it did. Left out of the file where it does not apply.
         page: Its page, if it is one. Left out of the file where it does not apply.
         video: The session of its viewer, if it is a video. Left out of the file where it does not apply.
-        call: The picture as seen and the voice as heard, if it is a call. Left out of the file where it does not apply.
+        call: The picture as seen and the voice as heard, if it is a call. Left out of the file where it does
+            not apply.
         streams: Its streams.
         paths: Its paths.
     """

@@ -50,7 +50,10 @@ CASES: dict[str, dict[str, object]] = {
     "outages": {},
     "sizes that vary": {"flows.film.video.variation": 0.4},
     "a short buffer": {"flows.film.video.most_buffer": "8 s"},
-    "live": {"flows.film.video.live": {"latency": "12 s", "catch_up": 0.05}},
+    "live": {
+        "flows.film.video.live": {"latency": "12 s", "catch_up": 0.05},
+        "flows.film.video.most_buffer": "14 s",
+    },
     "a slow link": {"links.path.channel": {"kind": "steady", "rate": "700 kbps"}},
     "fading": {"links.path.channel": {"kind": "lms", "preset": "s"}},
 }

@@ -90,7 +90,10 @@ def test_results_and_campaigns_keep_its_digest(file: Path, tmp_path: Path) -> No
     before = provenance.fingerprint(scenario, file.parent)
     assert provenance.travelling(scenario, file.parent) == ["film.mpd"]
     campaign = tmp_path / "two.toml"
-    campaign.write_text('name = "two"\nscenario = "film.toml"\nreplicates = 2\n', encoding="utf-8")
+    campaign.write_text(
+        'name = "two"\nscenario = "film.toml"\nreplicates = 2\nmetrics = ["flows.film.video.bitrate_bps"]\n',
+        encoding="utf-8",
+    )
     assert cli.main(["sweep", str(campaign), "--quiet", "--out", str(tmp_path / "campaign")]) == 0
     stored = json.loads((tmp_path / "campaign" / "manifest.json").read_text(encoding="utf-8"))
     digest = hashlib.sha256(MANIFEST.encode()).hexdigest()

@@ -46,9 +46,9 @@ impl<'a> Manifest<'a> {
             let problem = format!("the root is {}, not MPD", quoted(root.tag_name().name()));
             return Err(self.fault(root, problem, MPD));
         }
-        let period = self.only(root, children(root, "Period").collect(), "Period")?;
-        let sets = children(period, "AdaptationSet").filter(is_video).collect();
-        let set = self.only(period, sets, "AdaptationSet of video")?;
+        let period = self.only(root, &children(root, "Period").collect::<Vec<_>>(), "Period")?;
+        let sets: Vec<_> = children(period, "AdaptationSet").filter(is_video).collect();
+        let set = self.only(period, &sets, "AdaptationSet of video")?;
         let encodings: Vec<_> = children(set, "Representation").collect();
         let ladder = self.ladder(set, &encodings)?;
         let presented = self.length(root, period)?;
@@ -60,10 +60,10 @@ impl<'a> Manifest<'a> {
     fn only(
         &self,
         parent: Node<'a, 'a>,
-        found: Vec<Node<'a, 'a>>,
+        found: &[Node<'a, 'a>],
         kind: &str,
     ) -> Result<Node<'a, 'a>, Fault> {
-        match found[..] {
+        match *found {
             [only] => Ok(only),
             [] => Err(self.fault(parent, format!("there is no {kind}"), format!("one {kind}"))),
             [_, second, ..] => {
@@ -151,7 +151,7 @@ fn children<'a>(node: Node<'a, 'a>, name: &'static str) -> impl Iterator<Item = 
     node.children().filter(move |child| child.has_tag_name(name))
 }
 
-/// Whether an AdaptationSet is of video, as it or its Representations state.
+/// Whether an `AdaptationSet` is of video, as it or its Representations state.
 fn is_video(set: &Node<'_, '_>) -> bool {
     let states = |node: Node<'_, '_>| {
         node.attribute("contentType") == Some("video")

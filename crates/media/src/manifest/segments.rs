@@ -1,4 +1,4 @@
-//! The segments of a manifest: those of a SegmentTemplate, by a length or by a SegmentTimeline.
+//! The segments of a manifest: those of a `SegmentTemplate`, by a length or by a `SegmentTimeline`.
 
 use leobench_base::SimDuration;
 use leobench_base::spec::{Fault, quoted};

@@ -37,16 +37,19 @@ fn timeline(entries: &str) -> Result<Film, String> {
 }
 
 /// A film of 1 and 3 Mbit/s with lengths in milliseconds.
-fn film(length: u64, segment: u64) -> Result<Film, String> {
+fn film(length: u64, segment: u64) -> Film {
     let [length, segment] = [length, segment].map(SimDuration::from_millis);
     let ladder = [1_000_000, 3_000_000].map(BitRate::from_bps).into();
-    Ok(Film { ladder, length, segment })
+    Film { ladder, length, segment }
 }
 
 #[test]
 fn a_template_with_a_length_is_read() {
-    assert_eq!(by("<SegmentTemplate duration=\"4\"/>"), film(20_000, 4_000));
-    assert_eq!(by("<SegmentTemplate duration=\"6006\" timescale=\"1000\"/>"), film(20_000, 6_006));
+    assert_eq!(by("<SegmentTemplate duration=\"4\"/>"), Ok(film(20_000, 4_000)));
+    assert_eq!(
+        by("<SegmentTemplate duration=\"6006\" timescale=\"1000\"/>"),
+        Ok(film(20_000, 6_006))
+    );
 }
 
 /// A third of a second is no whole number of nanoseconds: sixty of them are 20 ns short of 20 s, and no segment follows.
@@ -67,7 +70,7 @@ fn templates_inherit_from_above() {
                      <Representation bandwidth=\"1000000\"/>";
     let above = "<SegmentTemplate timescale=\"1000\" duration=\"4000\"/>";
     let same = encodings.replace("5000", "4000");
-    assert_eq!(problem(&mpd(LENGTH, above, &same)), film(20_000, 4_000));
+    assert_eq!(problem(&mpd(LENGTH, above, &same)), Ok(film(20_000, 4_000)));
     let message = "a.mpd, line 8: the segments of a Representation are not those of the one before; allowed: the same segments \
                    for every Representation";
     assert_eq!(problem(&mpd(LENGTH, above, encodings)).unwrap_err(), message);
@@ -75,18 +78,24 @@ fn templates_inherit_from_above() {
 
 #[test]
 fn a_timeline_is_read() {
-    assert_eq!(timeline("<S d=\"4000\" r=\"4\"/>"), film(20_000, 4_000));
-    assert_eq!(timeline("<S t=\"700\" d=\"6000\" r=\"2\"/><S d=\"2000\"/>"), film(20_000, 6_000));
-    assert_eq!(timeline("<S d=\"4000\"/><S t=\"4000\" d=\"4000\" r=\"3\"/>"), film(20_000, 4_000));
+    assert_eq!(timeline("<S d=\"4000\" r=\"4\"/>"), Ok(film(20_000, 4_000)));
+    assert_eq!(
+        timeline("<S t=\"700\" d=\"6000\" r=\"2\"/><S d=\"2000\"/>"),
+        Ok(film(20_000, 6_000))
+    );
+    assert_eq!(
+        timeline("<S d=\"4000\"/><S t=\"4000\" d=\"4000\" r=\"3\"/>"),
+        Ok(film(20_000, 4_000))
+    );
     // Up to the next entry, and up to the end of the presentation.
     assert_eq!(
         timeline("<S d=\"6000\" r=\"-1\"/><S t=\"18000\" d=\"2000\"/>"),
-        film(20_000, 6_000)
+        Ok(film(20_000, 6_000))
     );
-    assert_eq!(timeline("<S t=\"900\" d=\"4000\" r=\"-1\"/>"), film(20_000, 4_000));
-    assert_eq!(timeline("<S d=\"3000\" r=\"-1\"/>"), film(20_000, 3_000));
+    assert_eq!(timeline("<S t=\"900\" d=\"4000\" r=\"-1\"/>"), Ok(film(20_000, 4_000)));
+    assert_eq!(timeline("<S d=\"3000\" r=\"-1\"/>"), Ok(film(20_000, 3_000)));
     // The sound may be a little longer.
-    assert_eq!(timeline("<S d=\"3900\" r=\"4\"/>"), film(19_500, 3_900));
+    assert_eq!(timeline("<S d=\"3900\" r=\"4\"/>"), Ok(film(19_500, 3_900)));
 }
 
 #[test]
@@ -118,7 +127,7 @@ fn other_timelines_are_refused() {
 fn lengths_come_from_the_root_or_the_period() {
     let template = "<SegmentTemplate duration=\"4\"/>";
     let of_period = mpd("", template, TWO).replace("<Period>", "<Period duration=\"PT20S\">");
-    assert_eq!(problem(&of_period), film(20_000, 4_000));
+    assert_eq!(problem(&of_period), Ok(film(20_000, 4_000)));
     let allowed = "allowed: a length of the film, such as mediaPresentationDuration=\"PT9M56.46S\"";
     for (root, message) in [
         ("type=\"static\"", "MPD has no mediaPresentationDuration"),
@@ -141,7 +150,7 @@ fn one_video_is_read() {
     let whole = mpd(LENGTH, template, TWO);
     let stated = whole.replace(" mimeType=\"video/mp4\"", "");
     let in_parts = stated.replace("00000\"/>", "00000\" mimeType=\"video/webm\"/>");
-    assert_eq!(problem(&in_parts), film(20_000, 4_000));
+    assert_eq!(problem(&in_parts), Ok(film(20_000, 4_000)));
     let bandwidth = "allowed: bits per second above 0, such as bandwidth=\"1500000\"";
     let second = "<AdaptationSet contentType=\"video\"/>\n</Period>";
     for (text, message) in [
