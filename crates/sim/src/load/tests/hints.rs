@@ -62,7 +62,7 @@ fn a_python_class_is_told_where_it_may_be() {
         assert!(message.starts_with(&start), "{message}");
         let end = "; Python classes are allowed only as `flows.NAME.transport.congestion`, \
                    `flows.NAME.transport.scheduler`, `flows.NAME.transport.multipath.scheduler`, \
-                   `traffic.transport.congestion`, `traffic.transport.scheduler`, \
+                   `flows.NAME.video.adaptation`, `traffic.transport.congestion`, `traffic.transport.scheduler`, \
                    `traffic.transport.multipath.scheduler`, `traffic.mix.NAME.transport.congestion`, \
                    `traffic.mix.NAME.transport.scheduler`, `traffic.mix.NAME.transport.multipath.scheduler`";
         assert!(message.contains("`codel`") && message.ends_with(end), "{message}");
