@@ -12,15 +12,16 @@ def _objects(*delivered: float | None) -> list[dict[str, object]]:
 
 
 def test_pages_are_listed_with_their_completion() -> None:
-    whole = made_up.flow("web", page={"completion_s": 1.23456, "objects": _objects(0.5, 1.23456)})
+    measured = {"first_byte_s": 0.2, "byte_index_s": 0.75, "completion_s": 1.23456}
+    whole = made_up.flow("web", page={**measured, "objects": _objects(0.5, 1.23456)})
     cut = made_up.flow("slow", page={"completion_s": None, "objects": _objects(0.5, None, None)})
     text = summary_tables.render(made_up.result(flows=[whole, cut, made_up.flow("bulk")]).summary)
     expected = """\
-                        complete
-page  objects  arrived   after s
-----  -------  -------  --------
-web         2        2     1.235
-slow        3        1         -
+                         first     byte  complete
+page  objects  arrived  byte s  index s   after s
+----  -------  -------  ------  -------  --------
+web         2        2   0.200    0.750     1.235
+slow        3        1       -        -         -
 """
     assert expected in text
     assert "page" not in summary_tables.render(made_up.result().summary)

@@ -21,7 +21,9 @@ _FLOW_HEAD = (("", "flow"), ("", "transport"), *_RATE_HEAD, ("", "messages"), ("
 _COMPLETE_HEAD = ("complete", "after s")
 _SENDER_HEAD = (("RTT", "mean ms"), ("packets", "lost"))
 _STREAM_HEAD = (("", "flow"), ("", "stream"), _RATE_HEAD[1], *_DELAY_HEAD)
-_PAGE_HEAD = (("", "page"), ("", "objects"), ("", "arrived"), _COMPLETE_HEAD)
+_PAGE_HEAD = (
+    ("", "page"), ("", "objects"), ("", "arrived"), ("first", "byte s"), ("byte", "index s"), _COMPLETE_HEAD,
+)  # fmt: skip
 _VIDEO_HEAD = (
     ("", "video"), ("start", "s"), ("", "stalls"), ("stalled", "s"), ("", "segments"),
     ("bitrate", "Mbit/s"), ("", "switches"), ("quality", "Mbit/s"),
@@ -206,13 +208,14 @@ def _late(stream: Mapping[str, Any]) -> str:
 
 
 def _page(flow: Mapping[str, Any]) -> list[str]:
-    objects, completion = flow["page"]["objects"], flow["page"]["completion_s"]
+    page = flow["page"]
+    objects = page["objects"]
     arrived = sum(item["delivered_s"] is not None for item in objects)
     return [
         flow["name"],
         f"{len(objects):,}",
         f"{arrived:,}",
-        _seconds(completion),
+        *(_seconds(page.get(key)) for key in ("first_byte_s", "byte_index_s", "completion_s")),
     ]
 
 
