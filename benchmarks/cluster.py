@@ -54,7 +54,7 @@ def main() -> None:
         started, used = time.perf_counter(), time.process_time()
         leobench.sweep(campaign, folder / "alone", workers=1)
         _told("one process", time.perf_counter() - started, {"cpu": time.process_time() - used})
-        cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50)
+        cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
         with cluster, Client(cluster) as client:
             leobench.sweep(campaign, folder / "warm", client.get_executor())
             workers = Process().children(recursive=True)

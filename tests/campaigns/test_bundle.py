@@ -90,17 +90,17 @@ def test_recorded_pages_travel_too(tmp_path: Path) -> None:
         "startedDateTime": "2026-03-20T12:00:00Z",
         "time": 50,
         "request": {"url": "https://a.example/"},
-        "response": {"status": 200, "_transferSize": 5000},
         "timings": {"wait": 40},
     }
-    for name in ("one", "two"):
+    for name in ("one", "three"):
         page = tmp_path / f"home/pages/{name}.har"
         page.parent.mkdir(exist_ok=True)
-        page.write_text(json.dumps({"log": {"entries": [entry]}}), encoding="utf-8")
+        recorded = {**entry, "response": {"status": 200, "_transferSize": 5000 + len(name)}}
+        page.write_text(json.dumps({"log": {"entries": [recorded]}}), encoding="utf-8")
     scenario = tmp_path / "home/scenarios/mine.toml"
     flow = '[flows.web]\ntransport = "tcp"\nfrom = "server"\nto = "client"\nhar = "../pages/one.har"\n'
     scenario.write_text(scenario.read_text(encoding="utf-8") + flow, encoding="utf-8")
-    varied = '\n[[grid]]\n"flows.web.har" = ["../pages/one.har", "../pages/two.har"]\n'
+    varied = '\n[[grid]]\n"flows.web.har" = ["../pages/one.har", "../pages/three.har"]\n'
     file.write_text(file.read_text(encoding="utf-8") + varied, encoding="utf-8")
     bundle = Bundle.of(Campaign.load(file))
-    assert {name for name in bundle.files if name.endswith(".har")} == {"pages/one.har", "pages/two.har"}
+    assert {name for name in bundle.files if name.endswith(".har")} == {"pages/one.har", "pages/three.har"}

@@ -28,7 +28,7 @@ def test_a_local_cluster_of_two_workers_writes_the_same_bytes(tmp_path: Path) ->
     file = campaigns.write(tmp_path)
     leobench.sweep(file, tmp_path / "here", workers=1)
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     ) as local:
         args = ["--executor", "dask", "--scheduler", local.scheduler_address, "--quiet"]
         assert cli.main(["sweep", str(file), "--out", str(tmp_path / "there"), *args]) == 0
@@ -73,7 +73,7 @@ def test_the_executor_of_a_client_of_ones_own_writes_the_same_bytes(tmp_path: Pa
     distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
     file = campaigns.write(tmp_path)
     leobench.sweep(file, tmp_path / "here", workers=1)
-    started = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    started = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(**started) as local, distributed.Client(local) as client:
         before = set(tmp_path.rglob("leobench-*"))
         leobench.sweep(file, tmp_path / "there", client.get_executor())
@@ -93,7 +93,7 @@ def test_a_worker_with_another_leobench_is_refused(
     )
     file = campaigns.write(tmp_path)
     with (
-        distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as local,
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50) as local,
         distributed.Client(local) as client,
     ):
         address = local.scheduler_address

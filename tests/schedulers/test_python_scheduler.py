@@ -313,7 +313,7 @@ def test_a_campaign_on_a_cluster(scenario: Path, tmp_path: Path) -> None:
     here = leobench.sweep(campaign, tmp_path / "here", workers=1)
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as local,
         distributed.Client(local) as client,
     ):
