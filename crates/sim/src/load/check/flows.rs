@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Names, Place, call, cross_layer, library, multipath, page, preferred, video};
 use crate::scenario::{
-    ApplicationSpec, FlowSpec, OpenedBy, Scenario, ScenarioSpec, StaticTopology, StreamSpec, Streams,
-    TransportSpec, Until,
+    ApplicationSpec, FlowSpec, OpenedBy, Scenario, ScenarioSpec, StaticTopology, StreamSpec,
+    Streams, TransportSpec, Until,
 };
 
 pub(super) fn check(

@@ -8,8 +8,7 @@ use typed_index_collections::TiVec;
 
 use super::observe::{FlowState, Observed};
 use super::{
-    Called, HopTotals, Network, NetworkError, PageTimes, TransitTotals, TransmitterTotals,
-    Watched,
+    Called, HopTotals, Network, NetworkError, PageTimes, TransitTotals, TransmitterTotals, Watched,
 };
 
 /// A network at its end.
