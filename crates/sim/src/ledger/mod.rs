@@ -30,7 +30,7 @@ const PATIENCE: SimDuration = SimDuration::from_secs(10);
 /// A reliable stream is a stream of bytes: its messages end where their sizes add up to, and are delivered in order,
 /// each once. An unreliable message is delivered when all its datagrams have arrived, in any order; it is lost as soon
 /// as the network has dropped one of them ([`lost`](Self::lost)), or its sender has taken one for lost. The sender may be wrong:
-/// for a while ([`PATIENCE`]), such a message is delivered after all if the rest of it arrives. So only messages that wait or
+/// for ten seconds, such a message is delivered after all if the rest of it arrives. So only messages that wait or
 /// travel take memory.
 ///
 /// Order of calls at an instant: the reports of a poll before the packets of that poll enter the network.
