@@ -106,7 +106,7 @@ def test_the_rounds_are_fair(folder: Path) -> None:
 
 
 def test_the_costs_can_be_measured_as_the_page_says() -> None:
-    command = [sys.executable, ROOT / "benchmarks" / "schedulers.py"]
+    command = [sys.executable, str(ROOT / "benchmarks" / "schedulers.py")]
     environment = {**os.environ, "LEOBENCH_SECONDS": "2"}
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
     printed = re.findall(r"^(\w+) +[\d.]+ us$", ran.stdout, re.MULTILINE)
