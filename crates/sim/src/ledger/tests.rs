@@ -245,6 +245,75 @@ fn a_dropped_datagram_loses_its_message_once() {
 }
 
 /// 600 s of 10,000 messages a second, 1 % lost, 50 always on their way: no more than those take memory.
+/// The sender takes a message for lost, for good or not.
+fn doubt(ledger: &mut FlowLedger, now: SimTime, message: u64, dropped: bool) -> Vec<u64> {
+    let mut finished = Vec::new();
+    let report = Report::Lost { datagram: part(message, 1), dropped };
+    assert_eq!(ledger.report(now, report, &mut finished), 0);
+    assert!(finished.iter().all(|row| row.delivered.is_none()));
+    finished.iter().map(|row| row.number).collect()
+}
+
+fn sent(ledger: &mut FlowLedger, now: SimTime, offset: u64) {
+    completes(ledger, now, Report::Sent { stream: 0, offset });
+}
+
+#[test]
+fn a_message_taken_for_lost_may_arrive_after_all() {
+    let mut ledger =
+        FlowLedger::new(1, SimTime::ZERO).with_deadlines([Some(SimDuration::from_secs(5))]);
+    (0..3).for_each(|_| {
+        ledger.created(0, message(200, ms(1)));
+    });
+    sent(&mut ledger, ms(2), 600);
+    assert_eq!(completes(&mut ledger, ms(3), datagram(0, 100)), NONE);
+    assert_eq!(doubt(&mut ledger, ms(10), 0, false), NONE);
+    assert_eq!(doubt(&mut ledger, ms(11), 0, false), NONE, "once");
+    assert_eq!(doubt(&mut ledger, ms(12), 1, false), NONE);
+    assert!(!ledger.is_drained());
+    assert_eq!(completes(&mut ledger, ms(20), datagram(2, 200)), [2]);
+    assert!(ledger.is_drained(), "nobody waits for the other two");
+    assert_eq!((ledger.statistics().late(), ledger.kept()), (Some(2), 3));
+    assert_eq!(completes(&mut ledger, ms(30), datagram(0, 100)), [0]);
+    assert!(ledger.is_drained());
+    let statistics = ledger.statistics();
+    assert_eq!((statistics.late(), statistics.undelivered()), (Some(1), 1));
+    let open: Vec<_> = ledger.take_open(ms(9_000)).map(|row| (row.number, row.delivered)).collect();
+    assert_eq!((open, ledger.statistics().late()), (vec![(1, None)], Some(1)));
+}
+
+#[test]
+fn lost_messages_are_forgotten_ten_seconds_after_they_were_sent() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    for number in 0..10_000 {
+        let now = ms(10 * number);
+        ledger.created(0, message(100, now));
+        sent(&mut ledger, now, 100 * (number + 1));
+        doubt(&mut ledger, now, number, false);
+        assert!(ledger.kept() <= 1_002, "{}", ledger.kept());
+    }
+    // One that is not remembered any more arrives in vain.
+    assert_eq!(completes(&mut ledger, ms(100_000), datagram(8_000, 100)), NONE);
+    assert_eq!(completes(&mut ledger, ms(100_000), datagram(9_500, 100)), [9_500]);
+    assert_eq!((ledger.statistics().undelivered(), ledger.is_drained()), (9_999, true));
+}
+
+#[test]
+fn a_message_that_its_sender_dropped_is_lost_for_good() {
+    let mut ledger = FlowLedger::new(2, SimTime::ZERO);
+    (0..3).for_each(|_| {
+        ledger.created(0, message(200, ms(1)));
+    });
+    assert_eq!(doubt(&mut ledger, ms(10), 0, true), [0]);
+    sent(&mut ledger, ms(20), 500);
+    assert_eq!(doubt(&mut ledger, ms(30), 2, false), NONE);
+    assert_eq!(doubt(&mut ledger, ms(31), 2, true), [2], "a part on its way, and the rest dropped");
+    assert_eq!(completes(&mut ledger, ms(40), datagram(2, 100)), NONE);
+    assert_eq!(completes(&mut ledger, ms(41), datagram(1, 200)), [1]);
+    assert_eq!((ledger.kept(), ledger.is_drained()), (0, true));
+    assert_eq!(ledger.statistics().settled(), Some(ms(41)));
+}
+
 #[test]
 fn losses_do_not_accumulate() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);

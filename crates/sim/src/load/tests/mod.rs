@@ -1,5 +1,6 @@
 mod constellations;
 mod counts;
+mod datagrams;
 mod files;
 mod handovers;
 mod har;

@@ -1,3 +1,5 @@
+mod datagrams;
+
 use std::collections::BTreeSet;
 
 use leobench_base::spec::{At, Spec, Value};
