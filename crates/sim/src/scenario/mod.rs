@@ -12,6 +12,7 @@ mod pairs;
 mod real;
 mod spec;
 pub mod traffic;
+mod transport;
 
 use std::path::PathBuf;
 
@@ -27,10 +28,7 @@ pub use constellation::{
     StateFile, TerminalSpec,
 };
 pub use cross_layer::CrossLayerSpec;
-pub use flow::{
-    ApplicationSpec, BlocksUntil, FlowSpec, ForecastSpec, OpenedBy, StreamSpec, Streams,
-    TransportModel, TransportSpec,
-};
+pub use flow::{ApplicationSpec, FlowSpec, ForecastSpec, OpenedBy, StreamSpec, Streams};
 pub(crate) use flow::{MOST_FLOWS, MOST_STREAMS, Urgency};
 pub use handover::{HandoverKind, HandoverSpec};
 pub use link::{Direction, DirectionSpec, LinkSpec, SignedBytes};
@@ -40,6 +38,7 @@ pub(crate) use page::{LARGEST_FRAME, server_socket};
 pub use real::{Engine, RealSpec};
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, StaticTopology, Until};
 use traffic::TrafficPlan;
+pub use transport::{BlocksUntil, TransportModel, TransportSpec};
 
 /// A scenario that was read and checked, and may be run.
 #[derive(Clone, Debug, PartialEq)]

@@ -27,7 +27,8 @@ pub use places::Place;
 pub use plan::{TrafficPlan, Transfer};
 pub use sizes::{SizeModel, SizeSpec};
 
-use super::flow::{OpenedBy, TransportSpec};
+use super::flow::OpenedBy;
+use super::transport::TransportSpec;
 use arrivals::at_start::AtStartSpec;
 
 /// The largest number of transfers. Ours: a flow has two ports of its own, so that there are no more than 32,768 flows
