@@ -65,4 +65,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python -m tools.zhao_sessions FOLDER")
     main(Path(sys.argv[1]))
