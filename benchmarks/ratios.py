@@ -36,6 +36,7 @@ _PARTS = {
     "transports": "One bulk transfer",
     "scale": "TCP flows that share",
     "sky": "QUIC flows of 10 Mbit/s",
+    "viewers": "Viewers of",
 }
 _STACK = re.compile(r"stack (\w+)")
 # A row's name, which ends at two spaces or at the first number of its own.

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 mod channels;
+mod cost;
 mod engine;
 mod floor;
 mod memory;
@@ -14,6 +15,7 @@ mod schedulers;
 mod sky;
 mod streams;
 mod transports;
+mod viewers;
 
 use std::time::{Duration, Instant};
 
@@ -115,6 +117,11 @@ fn main() {
             let seconds = std::env::args().nth(3).and_then(|seconds| seconds.parse().ok());
             scale::run(load.parse().unwrap_or(0), seconds.unwrap_or(1));
         }
+        (Some("viewers"), None) => viewers::compare(),
+        (Some("viewers"), Some(viewers)) => {
+            let seconds = std::env::args().nth(3).and_then(|seconds| seconds.parse().ok());
+            viewers::run(viewers.parse().unwrap_or(1), seconds.unwrap_or(1));
+        }
         (Some("relay"), seconds) => {
             let seconds = seconds.and_then(|seconds| seconds.parse().ok()).unwrap_or(1.0);
             relay::run(Duration::from_secs_f64(seconds))
@@ -124,7 +131,7 @@ fn main() {
         (None, _) => all(),
         (Some(other), _) => {
             println!(
-                "unknown argument {other}: engine, floor, channels, schedulers, stream, streams, many, orbit, sky, paths, transports, tcp, scale, relay or instructions, or none"
+                "unknown argument {other}: engine, floor, channels, schedulers, stream, streams, many, orbit, sky, paths, transports, tcp, scale, viewers, relay or instructions, or none"
             );
         }
     }
@@ -193,6 +200,8 @@ fn all() {
     scale::compare();
     println!();
     sky::compare();
+    println!();
+    viewers::compare();
 }
 
 fn faster(one: Measured, other: Measured) -> Measured {

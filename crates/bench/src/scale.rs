@@ -2,14 +2,10 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::Command;
 
-use leobench_sim::load::{Source, Syntax, load};
-use leobench_sim::record::MemorySink;
-use leobench_sim::{Run, RunError, RunOptions};
-
-use crate::{DELAY, timed};
+use crate::DELAY;
+use crate::cost::Cost;
 
 /// How often each is measured, by turns; the fastest counts, as it was disturbed the least.
 const ROUNDS: usize = 3;
@@ -62,19 +58,6 @@ const LOADS: [(&str, Load, &str); 9] = [
     ("1,000 sparse QUIC flows", Load { transport: QUIC, ..SPARSE }, "10 paced QUIC flows"),
 ];
 
-/// Wall time of a run's packets in nanoseconds, and how many there were.
-#[derive(Clone, Copy)]
-struct Cost {
-    nanos: f64,
-    packets: u64,
-}
-
-impl Cost {
-    fn per_packet(self) -> f64 {
-        self.nanos / self.packets as f64
-    }
-}
-
 /// Prints what a packet costs by load, and how many times what it costs with fewer flows.
 pub(crate) fn compare() {
     println!(
@@ -113,24 +96,7 @@ pub(crate) fn run(number: usize, seconds: u64) {
 }
 
 fn measure(load: Load, seconds: u64) -> Cost {
-    let cost = || -> Result<Cost, Box<dyn std::error::Error>> {
-        let text = scenario(load, seconds);
-        let file = "benchmark";
-        let source = Source { file, text: &text, syntax: Syntax::Toml, folder: PathBuf::new() };
-        let scenario = self::load(&source, &[])?;
-        let sink = Box::new(MemorySink::new()?);
-        let mut run = Run::new(&scenario, 1, RunOptions::default(), sink)?;
-        let (wall, done) = timed(|| drive(&mut run));
-        done?;
-        Ok(Cost { nanos: wall.as_nanos() as f64, packets: run.finish()?.summary.packets })
-    };
-    cost().unwrap_or_else(|error| panic!("the benchmark's own scenario failed: {error}"))
-}
-
-/// The part of a run that is measured: its packets, without what comes before and after.
-#[inline(never)]
-fn drive(run: &mut Run) -> Result<(), RunError> {
-    run.to_end()
+    Cost::of(&scenario(load, seconds))
 }
 
 /// Prints the instructions per packet by load, as valgrind counts them: the same on a busy machine as on an idle one.
@@ -156,7 +122,7 @@ fn instructions(load: usize) -> (f64, f64) {
     let own = std::env::current_exe().unwrap_or_else(|error| panic!("own path: {error}"));
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg("--toggle-collect=leobench_bench::scale::drive")
+        .arg("--toggle-collect=leobench_bench::cost::drive")
         .arg(own)
         .args(["scale".to_owned(), load.to_string(), COUNTED_SECONDS.to_string()])
         .output();
