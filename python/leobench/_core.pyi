@@ -324,6 +324,13 @@ class Emulation:
     def stop(self) -> None: ...
 
 @final
+class QuicSessions:
+    """Tickets of earlier connections."""
+
+    def __init__(self, early_data: bool) -> None: ...
+    def with_early(self, early_data: bool) -> QuicSessions: ...
+
+@final
 class QuicConnection:
     """One end of a QUIC connection; `leobench.quic` has the interface for programs."""
 
@@ -339,6 +346,7 @@ class QuicConnection:
         streams: tuple[int, int],
         datagrams: bool,
         seed: int,
+        sessions: QuicSessions | None,
     ) -> None: ...
     def receive(
         self, now: int, datagram: bytes, source: tuple[IPv4Address | IPv6Address, int] | None = None
@@ -357,6 +365,7 @@ class QuicConnection:
     def largest_datagram(self) -> int | None: ...
     def close(self, now: int, code: int, reason: str) -> None: ...
     def update_keys(self, now: int) -> bool: ...
+    def early_data(self) -> bool | None: ...
     def is_closed(self) -> bool: ...
 
 class HypatiaNetwork:

@@ -168,6 +168,29 @@ def _unusable(value: object) -> object:
     raise InputError(f"{value!r}: is not a valid value; allowed: values that a scenario can hold")
 
 
+class Sessions:
+    """Tickets of earlier connections, with which later ones are resumed (RFC 8446 section 4.6.1).
+
+    A client uses each ticket once, and a server accepts it once. Connections that share an object share its
+    tickets; a client and a server may.
+    """
+
+    def __init__(self, *, early_data: bool = False) -> None:
+        """Makes a memory without tickets.
+
+        Args:
+            early_data: Whether clients send 0-RTT data, and servers accept it. Whoever has seen it can send
+                it again to another server of the same name: it must do no harm twice (RFC 8446 section 8).
+        """
+        self._core = _core.QuicSessions(bool(early_data))
+
+    def with_early_data(self, *, early_data: bool) -> Sessions:
+        """The same tickets, for ends that allow 0-RTT data or none."""
+        other = object.__new__(Sessions)
+        other._core = self._core.with_early(bool(early_data))
+        return other
+
+
 class Connection:
     """One end of a QUIC connection (RFC 9000).
 
@@ -189,6 +212,7 @@ class Connection:
         datagrams: bool = False,
         seed: int = 0,
         parameters: Mapping[str, object] | None = None,
+        sessions: Sessions | None = None,
     ) -> None:
         """Makes an end: a client that is about to send its first packet, or a server that waits for one.
 
@@ -206,6 +230,8 @@ class Connection:
             parameters: Keys of a `quic` transport in a scenario, those of `PARAMETERS`, with their values
                 there, such as `{"stream_window": "64 kB"}`. With `{"protection": "null"}`, nothing is
                 encrypted, and certificates are not needed.
+            sessions: Tickets of earlier connections with the same certificate and protocols. A client with a
+                ticket that allows 0-RTT data may open streams at once.
 
         Raises:
             InputError: If an argument cannot be used.
@@ -219,6 +245,8 @@ class Connection:
             raise InputError("certificate: is missing; allowed: the server's certificate in DER")
         if values["protection"] == "tls" and not is_client and not private_key:
             raise InputError("private_key: is missing; allowed: the server's private key in DER (PKCS #8)")
+        if values["protection"] != "tls" and sessions is not None:
+            raise InputError(f"sessions: protection {values['protection']!r} has no tickets; allowed: None")
         self._now = 0
         self._core = _core.QuicConnection(
             is_client,
@@ -234,6 +262,7 @@ class Connection:
             ),
             bool(datagrams),
             _whole("seed", seed, (1 << 64) - 1),
+            None if sessions is None else sessions._core,
         )
 
     def _instant(self, now_ns: int) -> int:
@@ -284,7 +313,10 @@ class Connection:
                 yield _EVENTS[name](*values)
 
     def open(self, *, unidirectional: bool = False) -> int | None:
-        """Opens a stream: its number, or `None` before the handshake and while the peer allows no more."""
+        """Opens a stream: its number, or `None` before the handshake and while the peer allows no more.
+
+        A client that may send 0-RTT data need not wait for the handshake.
+        """
         return self._core.open(unidirectional)
 
     def write(self, stream: int, data: bytes) -> bool:
@@ -328,6 +360,13 @@ class Connection:
     def update_keys(self, now_ns: int) -> bool:
         """Starts a key update (RFC 9001 section 6); whether the handshake and the last update are settled."""
         return self._core.update_keys(self._instant(now_ns))
+
+    def early_data_accepted(self) -> bool | None:
+        """Whether the server accepted 0-RTT data; `None` if there was none, or before a client knows.
+
+        What was written to streams arrives either way: a client sends again what the server has rejected.
+        """
+        return self._core.early_data()
 
     def is_closed(self) -> bool:
         """Whether the connection is over and forgotten: it sends no more, whatever arrives."""

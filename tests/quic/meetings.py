@@ -191,7 +191,7 @@ class Application:
 
     def act(self, now: int) -> None:
         """Opens streams and writes to them."""
-        if not self.established or self.lost is not None:
+        if self.lost is not None or not (self.established or self.party.sends_early()):
             return
         for kind, planned in enumerate(self.plan.streams[self.end]):
             while self.opened[kind] < len(planned):
@@ -205,6 +205,8 @@ class Application:
         for stream, part in self.sending.items():
             if not part.done:
                 self.send(now, stream, part)
+        if not self.established:
+            return
         while self.key_updates and self.key_updates[0] <= now:
             self.key_updates.pop(0)
             self.count("key updates by", int(self.party.update_keys(now)))
@@ -270,7 +272,10 @@ class Meeting:
         for datagram in end.party.transmit(self.now):
             self.show(end, datagram)
             # RFC 9000 section 17.2.5; version 1.
-            self.retried[end.end] |= datagram[0] >> 4 == 0xF and datagram[1:5] == b"\0\0\0\1"
+            is_version_1 = datagram[1:5] == b"\0\0\0\1"
+            self.retried[end.end] |= datagram[0] >> 4 == 0xF and is_version_1
+            # RFC 9000 section 17.2.3.
+            end.count("0-RTT datagrams from", int(datagram[0] >> 4 == 0xD and is_version_1))
             self.link.send(self.now, end.end, datagram, self.tally)
         end.look(self.now)
 

@@ -19,6 +19,7 @@ from aioquic.quic.packet import (
     pull_quic_header,
 )
 from aioquic.quic.retry import QuicRetryTokenHandler
+from aioquic.tls import Epoch, SessionTicket
 
 from leobench import quic
 from tests.quic.plans import AIO, HOST, OWN, SECOND, Plan, identity
@@ -52,6 +53,7 @@ class Party(Protocol):
     def send_datagram(self, data: bytes) -> bool: ...
     def close(self, code: int, reason: str, now: int) -> None: ...
     def update_keys(self, now: int) -> bool: ...
+    def sends_early(self) -> bool: ...
 
 
 class Own:
@@ -76,7 +78,17 @@ class Own:
             datagrams=True,
             seed=plan.seed,
             parameters=parameters,
+            sessions=self._sessions(plan),
         )
+        self.may_be_early = plan.own_is_client and plan.tickets is not None
+
+    @staticmethod
+    def _sessions(plan: Plan) -> quic.Sessions | None:
+        if plan.tickets is None:
+            return None
+        if plan.own_is_client:
+            return plan.tickets.own
+        return plan.tickets.own.with_early_data(early_data=plan.tickets.accepts)
 
     def receive(self, datagram: bytes, now: int) -> None:
         self.connection.receive(datagram, now)
@@ -129,6 +141,10 @@ class Own:
     def update_keys(self, now: int) -> bool:
         return self.connection.update_keys(now)
 
+    def sends_early(self) -> bool:
+        # Without a ticket, no stream can be opened yet.
+        return self.may_be_early
+
 
 class Aio:
     """The end that is aioquic."""
@@ -152,13 +168,28 @@ class Aio:
         self.closed_by_itself = False
         self.retry = QuicRetryTokenHandler() if plan.retry and plan.own_is_client else None
         self.answers: list[bytes] = []
+        self.tickets = plan.tickets
         if plan.own_is_client:
             self.configuration.certificate = server.certificate
             self.configuration.private_key = server.key
         else:
             self.configuration.cadata = server.pem
-            self.connection = QuicConnection(configuration=self.configuration)
+            if plan.tickets is not None:
+                self.configuration.session_ticket = plan.tickets.last
+            self.connection = QuicConnection(
+                configuration=self.configuration, session_ticket_handler=self._keep
+            )
             self.connection.connect(ADDRESS, now=0.0)
+
+    def _keep(self, ticket: SessionTicket) -> None:
+        if self.tickets is not None:
+            self.tickets.aioquic[ticket.ticket] = self.tickets.last = ticket
+
+    def _known(self, name: bytes) -> SessionTicket | None:
+        """The session of a ticket; a server that knows none rejects 0-RTT data."""
+        if self.tickets is None or not self.tickets.accepts:
+            return None
+        return self.tickets.aioquic.pop(name, None)
 
     def receive(self, datagram: bytes, now: int) -> None:
         if self.connection is None:
@@ -215,6 +246,8 @@ class Aio:
             configuration=self.configuration,
             original_destination_connection_id=original,
             retry_source_connection_id=retried,
+            session_ticket_fetcher=self._known,
+            session_ticket_handler=self._keep,
         )
         connection.receive_datagram(datagram, ADDRESS, now / SECOND)
         answer = connection.datagrams_to_send(now / SECOND)
@@ -336,3 +369,7 @@ class Aio:
         assert self.connection is not None
         self.connection.request_key_update()
         return True
+
+    def sends_early(self) -> bool:
+        connection = self.connection
+        return connection is not None and connection._cryptos[Epoch.ZERO_RTT].send.is_valid()

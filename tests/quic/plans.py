@@ -6,10 +6,16 @@ import datetime as dt
 import functools
 from dataclasses import dataclass, field
 from random import Random
+from typing import TYPE_CHECKING
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+
+if TYPE_CHECKING:
+    from aioquic.tls import SessionTicket
+
+    from leobench.quic import Sessions
 
 MS = 1_000_000
 SECOND = 1_000 * MS
@@ -91,6 +97,18 @@ class Trouble:
     by: int = 0
 
 
+@dataclass
+class Tickets:
+    """Those of the ends' earlier meetings."""
+
+    own: Sessions
+    aioquic: dict[bytes, SessionTicket] = field(default_factory=dict)
+    # The last one that an aioquic client was sent.
+    last: SessionTicket | None = None
+    # Whether a server accepts 0-RTT data.
+    accepts: bool = True
+
+
 @dataclass(frozen=True)
 class Plan:
     """The course of a meeting: settings of both ends, their streams, and how it ends."""
@@ -113,6 +131,7 @@ class Plan:
     retry: bool
     # The end that closes, when unless when all is done, the code and the reason; or nobody does.
     close: tuple[int, int | None, int, str] | None
+    tickets: Tickets | None = None
 
     def opener(self, stream: int) -> int:
         return OWN if (stream & 1 == 0) == self.own_is_client else AIO

@@ -42,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("KINDS", PyTuple::new(module.py(), leobench_sim::listing::kinds())?)?;
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<quic::QuicConnection>()?;
+    module.add_class::<quic::QuicSessions>()?;
     module.add_class::<scheduler::Stream>()?;
     module.add_class::<path_scheduler::PathView>()?;
     module.add_class::<path_scheduler::Backlog>()?;

@@ -8,7 +8,7 @@ use leobench_base::SimTime;
 use leobench_base::spec::{At, Spec, Value};
 use leobench_quic::wire::Directionality;
 use leobench_quic::{
-    ByteConfig, ByteConnection, ByteEvent, Certificate, Protected, QuicSpec, TlsSettings,
+    ByteConfig, ByteConnection, ByteEvent, Certificate, Protected, QuicSpec, Sessions, TlsSettings,
 };
 use leobench_transport::Role;
 use pyo3::prelude::*;
@@ -41,13 +41,29 @@ const fn time(nanos: u64) -> SimTime {
     SimTime::from_nanos(nanos)
 }
 
+/// The tickets of earlier connections.
+#[pyclass(module = "leobench._core", frozen)]
+pub(crate) struct QuicSessions(Sessions);
+
+#[pymethods]
+impl QuicSessions {
+    #[new]
+    fn new(early_data: bool) -> Self {
+        Self(Sessions::new(early_data))
+    }
+
+    fn with_early(&self, early_data: bool) -> Self {
+        Self(self.0.with_early(early_data))
+    }
+}
+
 #[pymethods]
 impl QuicConnection {
     /// `parameters` are those of a `quic` transport, as JSON; certificate and key are in DER.
     #[new]
     #[pyo3(signature = (
         is_client, now, parameters, server_name, certificate, private_key, protocols, streams,
-        datagrams, seed
+        datagrams, seed, sessions
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
@@ -61,12 +77,13 @@ impl QuicConnection {
         streams: (u64, u64),
         datagrams: bool,
         seed: u64,
+        sessions: Option<&QuicSessions>,
     ) -> PyResult<Self> {
         let value: Value = serde_json::from_str(parameters).map_err(invalid)?;
         let spec = QuicSpec::read(&value, &At::ROOT).map_err(invalid)?;
         let certificate = Certificate { certificate, key: private_key };
-        let tls =
-            TlsSettings { server_name, certificate, protocols, key_log: None, sessions: None };
+        let sessions = sessions.map(|sessions| sessions.0.clone());
+        let tls = TlsSettings { server_name, certificate, protocols, key_log: None, sessions };
         let config = ByteConfig {
             role: if is_client { Role::Client } else { Role::Server },
             tls: (spec.protection == Protected::Tls).then_some(tls),
@@ -188,6 +205,10 @@ impl QuicConnection {
 
     fn update_keys(&self, now: u64) -> bool {
         self.lock().update_keys(time(now))
+    }
+
+    fn early_data(&self) -> Option<bool> {
+        self.lock().early_data()
     }
 
     fn is_closed(&self) -> bool {

@@ -301,6 +301,11 @@ impl ByteConnection {
         self.live().is_some_and(|connection| connection.update_keys(now))
     }
 
+    /// Whether the server has accepted 0-RTT data; none if there was none, or a client does not know yet.
+    pub fn early_data(&self) -> Option<bool> {
+        self.listener.connection().and_then(Connection::early_data)
+    }
+
     /// Whether nothing is left of the connection: it was closed and no packet will be sent any more.
     pub fn is_closed(&self) -> bool {
         self.listener.connection().is_some_and(Connection::is_closed)

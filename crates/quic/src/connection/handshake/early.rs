@@ -32,7 +32,7 @@ pub(in crate::connection) enum EarlyData {
 impl Connection {
     /// Whether the packets of the Data space are 0-RTT packets.
     #[inline]
-    pub(in crate::connection) fn sends_early(&self) -> bool {
+    pub(crate) fn sends_early(&self) -> bool {
         self.handshake.early == EarlyData::Offered
     }
 
@@ -136,10 +136,13 @@ impl Connection {
         self.reports.events.push(Event { kind: "early-data", detail: decision.to_owned() });
     }
 
-    /// Whether the server accepted this end's 0-RTT data, or this end that of its client.
-    #[cfg(test)]
-    pub(crate) fn has_accepted_early(&self) -> bool {
-        self.handshake.early == EarlyData::Accepted && self.handshake.complete
+    /// Whether 0-RTT data, of this end or its client, was accepted; none if there was none, or that is not known yet.
+    pub(crate) fn early_data(&self) -> Option<bool> {
+        match self.handshake.early {
+            EarlyData::None | EarlyData::Offered => None,
+            EarlyData::Accepted => Some(true),
+            EarlyData::Rejected => Some(false),
+        }
     }
 }
 

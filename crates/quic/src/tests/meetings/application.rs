@@ -109,6 +109,11 @@ impl Application {
                 | Happened::Reset { id, .. }
                     if stopped.contains(&id) => {}
                 Happened::Established => self.established = true,
+                Happened::EarlyRejected => {
+                    self.opened = [0; 2];
+                    self.sending.clear();
+                    self.receiving.clear();
+                }
                 Happened::Data { id, data } => {
                     let from = 1 - self.end;
                     let receiving = self.receiving(plan, id);
@@ -197,7 +202,7 @@ impl Application {
 
     /// Opens streams and writes to them.
     pub(super) fn act(&mut self, now: SimTime, plan: &Plan, party: &mut dyn Party) {
-        if !self.established || self.lost.is_some() {
+        if self.lost.is_some() || !self.established && !party.sends_early() {
             return;
         }
         for (side, direction) in DIRECTIONS.into_iter().enumerate() {
@@ -212,6 +217,9 @@ impl Application {
         }
         for (&id, sending) in self.sending.iter_mut().filter(|(_, sending)| !sending.done) {
             sending.act(now, plan, self.end, party, id);
+        }
+        if !self.established {
+            return;
         }
         let datagrams = &plan.ends[self.end].datagrams;
         while datagrams.get(self.due).is_some_and(|(at, _)| *at <= now) {

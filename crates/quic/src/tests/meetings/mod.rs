@@ -49,6 +49,8 @@ enum Lost {
 #[derive(Clone, Debug)]
 enum Happened {
     Established,
+    /// The streams that it opened are gone, with the 0-RTT data on them.
+    EarlyRejected,
     Data {
         id: u64,
         data: Bytes,
@@ -92,6 +94,8 @@ trait Party {
     fn send_datagram(&mut self, data: Bytes) -> bool;
     fn close(&mut self, now: SimTime, code: u64, reason: &str);
     fn update_keys(&mut self, now: SimTime);
+    /// Whether it is a client that may send 0-RTT data now.
+    fn sends_early(&mut self) -> bool;
     /// Whether datagrams to it must not overtake each other now, for a reason that its implementation names.
     fn needs_order(&self) -> bool {
         false

@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use leobench_base::{RngTree, SimTime};
 use leobench_quic_noq::{Clock, for_tests};
+use noq_proto::congestion::CubicConfig;
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{
     AckFrequencyConfig, ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent,
@@ -69,6 +70,13 @@ fn transport(plan: &Plan) -> TransportConfig {
         .min_mtu(payload)
         .mtu_discovery_config(None)
         .enable_segmentation_offload(false);
+    if plan.sessions[NOQ].is_some() {
+        // When the handshake completes while data that was sent before fills the window, noq-proto 1.4.0 arms no probe timeout,
+        // against RFC 9002 section 6.2.1, and sends nothing any more if the acknowledgements of that data came too early.
+        let mut cubic = CubicConfig::default();
+        cubic.initial_window(10_000_000);
+        config.congestion_controller_factory(Arc::new(cubic));
+    }
     if let Some((threshold, delay)) = end.ack_frequency {
         let mut asked = AckFrequencyConfig::default();
         asked
@@ -137,7 +145,13 @@ impl Noq {
         }
         while let Some(event) = connection.poll() {
             match event {
-                Event::Connected => self.happened.push(Happened::Established),
+                Event::Connected => {
+                    let has_offered = self.client.is_some() && connection.has_0rtt();
+                    if has_offered && !connection.accepted_0rtt() {
+                        self.happened.push(Happened::EarlyRejected);
+                    }
+                    self.happened.push(Happened::Established);
+                }
                 Event::HandshakeConfirmed => self.confirmed = true,
                 Event::ConnectionLost { reason } => {
                     self.happened.push(Happened::Lost(lost(reason)));
@@ -332,6 +346,11 @@ impl Party for Noq {
             connection.force_key_update();
             self.key_updates += 1;
         }
+    }
+
+    fn sends_early(&mut self) -> bool {
+        let connection = self.connection.as_ref().map(|(_, connection)| connection);
+        connection.is_some_and(|connection| connection.is_handshaking() && connection.has_0rtt())
     }
 
     /// As a client, noq-proto 1.4.0 may panic ("tried to build packet without encryption keys") if packets of the handshake

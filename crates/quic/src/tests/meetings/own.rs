@@ -66,7 +66,7 @@ impl Own {
 
     /// Whether the server accepted 0-RTT data.
     pub(super) fn has_accepted_early(&mut self) -> bool {
-        self.connection.connection().is_some_and(|connection| connection.has_accepted_early())
+        self.connection.early_data() == Some(true)
     }
 
     /// Counts a change of the key phase that this end did not start.
@@ -147,6 +147,10 @@ impl Party for Own {
 
     fn close(&mut self, now: SimTime, code: u64, reason: &str) {
         self.connection.close(now, code, reason);
+    }
+
+    fn sends_early(&mut self) -> bool {
+        self.connection.connection().is_some_and(|connection| connection.sends_early())
     }
 
     fn update_keys(&mut self, now: SimTime) {

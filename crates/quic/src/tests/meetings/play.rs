@@ -111,7 +111,10 @@ impl Play {
             self.show(end, datagram);
         }
         // RFC 9000 section 17.2.5; version 1.
-        self.retried[end] |= datagram[0] >> 4 == 0xf && datagram[1..5] == [0, 0, 0, 1];
+        let is_version_1 = datagram[1..5] == [0, 0, 0, 1];
+        self.retried[end] |= datagram[0] >> 4 == 0xf && is_version_1;
+        // RFC 9000 section 17.2.3.
+        tally.early[end] += u64::from(datagram[0] >> 4 == 0xd && is_version_1);
         let in_order = self.party(1 - end).needs_order();
         self.link.send(self.now, end, datagram, in_order, tally);
     }

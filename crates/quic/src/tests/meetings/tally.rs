@@ -25,6 +25,8 @@ pub(super) struct Tally {
     pub(super) huge_window: [u64; 2],
     pub(super) retries: [u64; 2],
     pub(super) datagrams: [u64; 2],
+    /// Datagrams of 0-RTT packets, by the end that sent them.
+    pub(super) early: [u64; 2],
 }
 
 impl Tally {
