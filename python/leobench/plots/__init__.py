@@ -32,6 +32,7 @@ KINDS = {
     "lasers": "leobench.plots.lasers",
     "player": "leobench.plots.player",
     "shares": "leobench.plots.shares",
+    "stalls": "leobench.plots.stalls",
     "throughput": "leobench.plots.throughput",
     "timeline": "leobench.plots.timeline",
 }

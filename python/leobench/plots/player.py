@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
-from leobench.errors import InputError, allowed
-from leobench.plots import handovers, paths, rates, sampling, style, units, view
+from leobench.plots import handovers, paths, rates, sampling, style, units, videos, view
 
 if TYPE_CHECKING:
+    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 # Inches of both panels.
 _HEIGHT = 2.2
-# Rounding of sums of seconds.
-_NOTHING_S = 1e-6
 
 
 def draw(
@@ -43,47 +40,19 @@ def draw(
     Raises:
         InputError: If no flow is a video, that one is none, or the run recorded no series.
     """
-    videos = [each["name"] for each in result.summary["flows"] if "video" in each]
-    if not videos:
-        raise InputError("--kind = player: no flow of the run is a video; allowed: a run with a `video`")
-    if flow is not None and flow not in videos:
-        raise InputError(f"--flow = {flow}: is no video; {allowed(flow, videos)}")
-    chosen = view.choose("player", result, flow or videos[0], link, start_s, end_s)
+    chosen = view.choose("player", result, videos.names("player", result, flow)[0], link, start_s, end_s)
     view.require_series("player", result)
     (shown,) = chosen.flows
-    segments = _segments(result, shown)
+    segments = videos.segments(result, shown)
     figure, stacked = style.stack(2, _HEIGHT)
     _bitrates(stacked[0], chosen, segments, link)
     _buffer(stacked[1], shown, segments)
     for axes in stacked:
-        for begin, end in _stalls(segments, shown["video"]["stalled_s"], result.summary["virtual_s"]):
+        for begin, end in videos.stalls(segments, shown["video"]["stalled_s"], result.summary["virtual_s"]):
             axes.axvspan(begin, end, color=style.VERMILION, alpha=0.25, lw=1)  # The edge shows short ones.
     handovers.mark(stacked, chosen, sampling.note([chosen]))
     style.time_axis(stacked, chosen.start_s, chosen.end_s)
     return figure
-
-
-def _segments(result: Result, flow: Summary) -> pl.DataFrame:
-    """The segments of a flow that arrived, in order, with times in seconds."""
-    rows = result.tables.segments.filter(pl.col("flow") == flow["name"], pl.col("arrived_ns").is_not_null())
-    seconds = {
-        name: pl.col(column) / 1e9
-        for name, column in {
-            "asked": "t_ns",
-            "arrived": "arrived_ns",
-            "buffer": "buffer_ns",
-            "stalled": "stalled_ns",
-        }.items()
-    }
-    return rows.sort("segment").with_columns(**seconds)
-
-
-def _stalls(segments: pl.DataFrame, stalled_s: float, end_s: float) -> list[tuple[float, float]]:
-    """Times without pictures, each up to the arrival of a segment or the end of the run."""
-    stalled = segments.filter(pl.col("stalled") > 0)
-    found = [(end - length, end) for end, length in stalled.select("arrived", "stalled").iter_rows()]
-    lasting = stalled_s - sum(end - begin for begin, end in found)
-    return [*found, (end_s - lasting, end_s)] if lasting > _NOTHING_S else found
 
 
 def _bitrates(axes: Axes, view: View, segments: pl.DataFrame, link: str | None) -> None:
