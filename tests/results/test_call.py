@@ -93,6 +93,14 @@ def test_a_rate_control_approaches_the_capacity(file: Path, control: str, transp
     assert found["voice"]["missed_packets"] < 0.1 * found["voice"]["due_packets"]
 
 
+def test_what_a_call_lost_is_no_doubt(file: Path) -> None:
+    """Nothing of it is sent again, so a longer run would wait in vain."""
+    lossy = {"links.path.loss": {"kind": "bernoulli", "probability": 0.05}, "flows.main.transport": "quic"}
+    result = leobench.run(file, overrides=lossy)
+    assert result.summary["flows"][0]["undelivered_messages"] > 10
+    assert result.warnings == []
+
+
 def test_an_outage_freezes_the_picture(file: Path) -> None:
     outage = {
         "kind": "reconfiguration",
