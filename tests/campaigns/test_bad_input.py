@@ -18,6 +18,24 @@ if TYPE_CHECKING:
 
 LIMITS = '"links.uplink.queue.limit" = ["2 packets", "unlimited"]'
 NO_GRID = campaigns.CAMPAIGN[campaigns.CAMPAIGN.index("[[grid]]") :]
+SKY = """
+name = "sky"
+duration = "1 s"
+record = { messages = false, series = false }
+
+[constellation]
+satellites.walker.k1 = { altitude = "630 km", inclination = "70 deg", planes = 34, per_plane = 34 }
+start = "2026-01-01T00:00:00Z"
+policy = "shortest"
+isl = {}
+
+[traffic]
+place_list = "places.csv"
+matrix = { kind = "file", file = "matrix.csv" }
+size = { kind = "fixed", size = "10 kB" }
+transport = "tcp"
+link = { rate = "10 Mbps" }
+"""
 TWICE = '[[variants]]\nname = "a"\n[[variants]]\nname = "A"\n'
 
 # What is replaced in a campaign that is fine, by what, and what is said about it.
@@ -434,6 +452,23 @@ def test_a_campaign_of_another_size_is_not_resumed(half: Path) -> None:
     campaign = leobench.campaign.Campaign.load(half).scaled(replicates=2)
     with pytest.raises(leobench.InputError, match="`replicates` was 3 and is 2 now"):
         leobench.campaign.run_campaign(campaign, half.parent / "out", resume=True)
+
+
+@pytest.mark.parametrize("name", ["matrix.csv", "places.csv"])
+def test_changed_traffic_is_not_resumed(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = campaigns.write(tmp_path)
+    file.write_text(
+        'name = "traffic"\nscenario = "sky.toml"\nreplicates = 2\nmetrics = ["traffic.fairness_jain"]\n'
+    )
+    (tmp_path / "sky.toml").write_text(SKY)
+    (tmp_path / "places.csv").write_text("name,latitude,longitude\nrome,41.9,12.5\noslo,59.9,10.8\n")
+    (tmp_path / "matrix.csv").write_text("from,to,weight\nrome,oslo,1\noslo,rome,1\n")
+    leobench.sweep(file, tmp_path / "out", workers=1)
+    changed = tmp_path / name
+    changed.write_text(changed.read_text().replace("oslo,rome,1", "oslo,rome,2").replace("12.5", "12.6"))
+    assert f"{name}: has changed since" in resume_refused(file, capsys)
 
 
 def test_a_changed_trace_is_not_resumed_and_not_run(

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leobench import plugins
+from leobench import data_files, plugins
 from leobench.errors import InputError
 from leobench.files import open_regular
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from leobench.campaign.plan import Campaign
 
 # Keys whose value is the name of a file.
-_FILES = {"file", "elements", "gateway_list", "track"}
+_FILES = data_files.KEYS - {"hypatia"}
 
 
 def identity(campaign: Campaign) -> dict[str, Any]:
@@ -111,7 +111,8 @@ def _digests(resolved: Mapping[str, Any], folder: Path) -> dict[str, str]:
 def _named(resolved: Mapping[str, Any], folder: Path) -> list[str]:
     """The names of the files that a resolved scenario reads, relative to `folder`, Python classes aside."""
     sky = resolved.get("constellation") or {}
-    read = {*_file_names(resolved["links"]), *_file_names(sky), *_generated(sky, folder)}
+    parts = (resolved["links"], sky, resolved.get("traffic") or {})
+    read = {name for part in parts for name in _file_names(part)}.union(_generated(sky, folder))
     videos = [flow["video"] for flow in resolved["flows"].values() if flow.get("video")]
     read |= {video["manifest"] for video in videos if "manifest" in video}
     return sorted(read | set(plugins.libraries(resolved)))
