@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # The keys of a scenario whose values are files or folders.
-KEYS = frozenset({"file", "delay_file", "elements", "gateway_list", "track", "hypatia", "manifest", "har", "place_list"})
+KEYS = frozenset(
+    {"file", "delay_file", "elements", "gateway_list", "track", "hypatia", "manifest", "har", "place_list"}
+)
 
 
 def places(text: str, folder: Path, *, is_json: bool) -> list[tuple[str, str]]:

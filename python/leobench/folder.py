@@ -46,8 +46,8 @@ TABLES = (
 # Tables of runs whose packets take hops in orbit.
 ORBIT_TABLES = ("hops", "ways")
 
-# Tables of runs that have something for them: hops in orbit, or a video.
-OCCASIONAL_TABLES = (*ORBIT_TABLES, "segments")
+# Tables of runs that have something for them: hops in orbit, a video, or a call.
+OCCASIONAL_TABLES = (*ORBIT_TABLES, "segments", "frames")
 
 # Tables that only some runs have: those in real time, and the occasional ones.
 OPTIONAL_TABLES = ("spin", "sockets", *OCCASIONAL_TABLES)

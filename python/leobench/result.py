@@ -147,6 +147,11 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         return self["segments"]
 
     @property
+    def frames(self) -> pl.DataFrame:
+        """Frames of calls of which anything arrived; only runs with a call have it."""
+        return self["frames"]
+
+    @property
     def spin(self) -> pl.DataFrame:
         """Round-trip times that QUIC's spin bit showed; only runs in real time have it."""
         return self["spin"]

@@ -53,7 +53,9 @@ def test_idle_links_are_called_empty() -> None:
     assert [text.get_text() for text in queue.texts] == ["empty at every sample"]
 
 
-@pytest.mark.parametrize("kind", sorted(set(plots.KINDS) - {"timeline", "lasers", "player", "stalls"}))
+@pytest.mark.parametrize(
+    "kind", sorted(set(plots.KINDS) - {"timeline", "lasers", "player", "stalls", "call"})
+)
 def test_other_figures_of_a_run_without_flows_are_refused(kind: str) -> None:
     said = f"{kind}: the run has no flows; allowed: --kind timeline of this run alone"
     with pytest.raises(InputError, match=said):

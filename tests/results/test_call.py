@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 import leobench
-from leobench import cli
+from leobench import cli, plots
 from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
@@ -99,6 +101,40 @@ def test_what_a_call_lost_is_no_doubt(file: Path) -> None:
     result = leobench.run(file, overrides=lossy)
     assert result.summary["flows"][0]["undelivered_messages"] > 10
     assert result.warnings == []
+
+
+def test_the_table_has_each_frame(file: Path) -> None:
+    """And the figure shows it: when it was seen, or that it was not."""
+    overrides = {VIDEO: {}, "links.path.loss": {"kind": "bernoulli", "probability": 0.02}}
+    result = leobench.run(file, overrides=overrides)
+    picture, frames = result.summary["flows"][0]["call"]["picture"], result.tables.frames
+    seen = frames.drop_nulls("rendered_ns")
+    assert frames["frame"].is_sorted()
+    assert (len(seen), seen["late"].sum()) == (picture["rendered_frames"], picture["late_frames"])
+    assert not frames.filter(pl.col("rendered_ns").is_null())["late"].any()
+    # The jitter buffer has all frames wait for as long as the first one took, and 60 ms.
+    whole_ms = (frames["complete_ns"] - frames["t_ns"]).drop_nulls() / 1e6
+    in_time = seen["late"].not_()
+    waited_ms = ((seen["rendered_ns"] - seen["t_ns"]) / 1e6).filter(in_time).to_list()
+    assert waited_ms == pytest.approx([whole_ms[0] + 60] * len(waited_ms))
+    assert (seen["complete_ns"] <= seen["rendered_ns"]).all()
+    assert min(whole_ms) > 25
+    above, below = plots.kind("call")(result).axes
+    drawn = {str(line.get_label()): len(np.atleast_1d(line.get_ydata())) for line in below.lines}
+    assert drawn["in time"] == in_time.sum()
+    assert drawn.get("late", 0) == seen["late"].sum()
+    assert drawn.get("not rendered", 0) == len(frames) - len(seen)
+    (steps,) = [each for each in above.patches if each.get_label() == "complete frames"]
+    values, edges, _ = steps.get_data()  # type: ignore[attr-defined]
+    bits = 8 * frames.drop_nulls("complete_ns")["bytes"].sum()
+    unit = 1e6 if above.get_ylabel() == "Mbit/s" else 1e3
+    assert (values * np.diff(edges)).sum() * unit == pytest.approx(bits, rel=1e-3)
+
+
+def test_only_calls_with_a_picture_have_the_figure(file: Path, quick: Path) -> None:
+    for result in (leobench.run(file), leobench.run(quick)):
+        with pytest.raises(leobench.InputError, match="no flow of the run is a call with a picture"):
+            plots.kind("call")(result)
 
 
 def test_an_outage_freezes_the_picture(file: Path) -> None:

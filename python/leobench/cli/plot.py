@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kind",
         type=options.text,
-        help="for runs: delays, player, shares, stalls, throughput or timeline (default); "
+        help="for runs: call, delays, player, shares, stalls, throughput or timeline (default); "
         "for a campaign: bars, box, ecdf or lines (default: lines over three or more "
         "numbers, otherwise bars)",
     )

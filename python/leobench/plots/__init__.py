@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _Shown_contra = TypeVar("_Shown_contra", contravariant=True)
 
 KINDS = {
+    "call": "leobench.plots.call",
     "delays": "leobench.plots.delays",
     "lasers": "leobench.plots.lasers",
     "player": "leobench.plots.player",

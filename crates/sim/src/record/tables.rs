@@ -37,6 +37,8 @@ pub enum Table {
     Ways,
     /// The segments that players of videos asked for. Only runs with a video have it.
     Segments,
+    /// The frames of calls of which anything arrived. Only runs with a call have it.
+    Frames,
     /// Round-trip times that QUIC's spin bit showed. Only runs in real time have it.
     Spin,
 }
@@ -305,6 +307,27 @@ const SEGMENTS: &[Column] = &[
     .or_null(),
 ];
 
+const FRAMES: &[Column] = &[
+    Column::integer("t_ns", "when it was captured, nanoseconds"),
+    FLOW,
+    Column::integer("frame", "its number within the call, from 0"),
+    Column::new("key", ColumnKind::Flag, "whether it can be decoded without any other"),
+    Column::integer("bytes", "its size without headers and parities"),
+    Column::integer("packets", "its packets, parities included"),
+    Column::integer(
+        "complete_ns",
+        "when all its packets had arrived or were restored, nanoseconds; null if they never were",
+    )
+    .or_null(),
+    Column::integer("rendered_ns", "when it was rendered, nanoseconds; null if it was passed over")
+        .or_null(),
+    Column::new(
+        "late",
+        ColumnKind::Flag,
+        "whether it was rendered, but was not complete when it was due",
+    ),
+];
+
 const SPIN: &[Column] = &[
     TIME,
     Column::text("source", "address and port of the sender of the packets"),
@@ -329,8 +352,8 @@ impl Table {
         Self::Losses,
     ];
 
-    /// The tables of runs that have something for them, which come next: hops in orbit, or a video.
-    pub const OCCASIONAL: [Self; 3] = [Self::Hops, Self::Ways, Self::Segments];
+    /// The tables of runs that have something for them, which come next: hops in orbit, a video, or a call.
+    pub const OCCASIONAL: [Self; 4] = [Self::Hops, Self::Ways, Self::Segments, Self::Frames];
 
     /// Name of the table, and of its file without the ending.
     pub const fn name(self) -> &'static str {
@@ -350,6 +373,7 @@ impl Table {
             Self::Hops => "hops",
             Self::Ways => "ways",
             Self::Segments => "segments",
+            Self::Frames => "frames",
             Self::Spin => "spin",
         }
     }
@@ -372,6 +396,7 @@ impl Table {
             Self::Hops => HOPS,
             Self::Ways => WAYS,
             Self::Segments => SEGMENTS,
+            Self::Frames => FRAMES,
             Self::Spin => SPIN,
         }
     }

@@ -28,6 +28,8 @@ pub struct FrameTimes {
     pub completed: Option<SimTime>,
     /// When it was rendered, if it was.
     pub rendered: Option<SimTime>,
+    /// Whether it was rendered, but was not complete when it was due.
+    pub is_late: bool,
 }
 
 /// A picture as it was seen.
@@ -213,9 +215,7 @@ impl Screen {
         let Some(frame) = self.take_next(Some(now)) else { return };
         (self.needs_key, self.asked_for_key) = (false, None);
         self.rendered += 1;
-        let due = self.due(&frame.header);
-        let is_late = frame.completed.zip(due).is_some_and(|(completed, due)| completed > due);
-        self.late += u64::from(is_late);
+        self.late += u64::from(frame.is_late);
         self.delays.record(now.saturating_since(frame.header.captured).as_nanos());
         self.freezes.on_frame(now);
     }
@@ -226,14 +226,17 @@ impl Screen {
     }
 
     /// Takes the first frame out, and moves on to the next.
-    fn take_next(&mut self, rendered: Option<SimTime>) -> Option<Frame> {
+    fn take_next(&mut self, rendered: Option<SimTime>) -> Option<FrameTimes> {
         let frame = self.frames.remove(&self.next);
         self.next += 1;
-        let frame = frame?;
-        self.requester.forget(0..frame.header.first + u64::from(frame.header.parts()));
-        let Frame { header, completed, .. } = frame;
-        self.times.push(FrameTimes { header, completed, rendered });
-        Some(frame)
+        let Frame { header, completed, .. } = frame?;
+        self.requester.forget(0..header.first + u64::from(header.parts()));
+        let missed =
+            completed.zip(self.due(&header)).is_some_and(|(completed, due)| completed > due);
+        let is_late = missed && rendered.is_some();
+        let times = FrameTimes { header, completed, rendered, is_late };
+        self.times.push(times);
+        Some(times)
     }
 
     pub fn seen(&self, end: SimTime) -> Seen {

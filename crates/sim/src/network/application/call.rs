@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use leobench_base::packet::Datagram;
 use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
 use leobench_media::CallSpec;
-use leobench_media::call::{Content, Heard, Message, Packet, Receiver, Seen, Sender};
+use leobench_media::call::{Content, FrameTimes, Heard, Message, Packet, Receiver, Seen, Sender};
 use leobench_transport::endpoint::Report;
 
 use super::{Action, Application, ApplicationError, End};
@@ -44,6 +44,8 @@ pub struct Called {
     pub seen: Option<Seen>,
     /// The voice as it was heard, if there is one.
     pub heard: Option<Heard>,
+    /// The frames of which anything has arrived.
+    pub times: Vec<FrameTimes>,
     /// Frames made, and frames skipped as too many packets waited.
     pub frames: (u64, u64),
     /// Voice packets sent.
@@ -184,6 +186,7 @@ impl Application for Call {
         Some(Called {
             seen: self.receiver.seen(end),
             heard: self.receiver.heard(),
+            times: self.receiver.frames().to_vec(),
             frames: self.sender.frames(),
             voice_packets: self.sender.voice_packets(),
             bytes: (self.sender.sent(), self.receiver.received()),

@@ -70,10 +70,16 @@ impl Network {
         let pages = flows.iter().map(|flow| flow.application.page()).collect();
         let watched: TiVec<FlowId, _> =
             flows.iter_mut().map(|flow| flow.application.watched(now)).collect();
-        let called = flows.iter().map(|flow| flow.application.called(now)).collect();
+        let called: TiVec<FlowId, _> =
+            flows.iter().map(|flow| flow.application.called(now)).collect();
         for (flow, watched) in watched.iter_enumerated() {
             if let Some(watched) = watched {
                 observer.watched(flow, watched)?;
+            }
+        }
+        for (flow, called) in called.iter_enumerated() {
+            if let Some(called) = called {
+                observer.called(flow, called)?;
             }
         }
         let on_links = directions.iter().map(|link| link.backlog().packets + link.in_flight());

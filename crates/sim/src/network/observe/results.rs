@@ -13,7 +13,7 @@ use super::path_delays::PathDelays;
 use super::routes::FirstOffer;
 use super::{LinkView, Observer, Stall};
 use crate::ledger::FlowLedger;
-use crate::network::Watched;
+use crate::network::{Called, Watched};
 use crate::record::{Recorder, SinkError};
 
 /// Totals and measurements of both ends of a flow since the start.
@@ -90,6 +90,15 @@ impl Observer {
         watched: &Watched,
     ) -> Result<(), SinkError> {
         self.recorder.segments(flow, &watched.player)
+    }
+
+    /// Records the frames of a flow's call.
+    pub(in crate::network) fn called(
+        &mut self,
+        flow: FlowId,
+        called: &Called,
+    ) -> Result<(), SinkError> {
+        self.recorder.frames(flow, &called.times)
     }
 
     /// Records the messages still open, and hands everything over.

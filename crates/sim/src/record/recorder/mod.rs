@@ -4,6 +4,7 @@ use leobench_base::{BitRate, Bytes, DirectionId, FlowId, NodeId, SimDuration, Si
 use leobench_link::Cause;
 use leobench_transport::endpoint::PathId;
 
+mod frames;
 mod losses;
 mod routes;
 mod samples;
