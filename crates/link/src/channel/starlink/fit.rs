@@ -4,7 +4,7 @@ use std::io::Read;
 
 use leobench_base::files::open_regular;
 use leobench_base::spec::{
-    At, Fault, Range, Spec, SpecError, Table, UpTo, Value, quoted, sentence,
+    At, Fault, Range, Spec, SpecError, Table, UpTo, Value, nearest, quoted, sentence,
 };
 
 use super::super::ChannelContext;
@@ -269,8 +269,11 @@ pub(super) fn check_name(name: &str) -> Result<(), Fault> {
 }
 
 fn unknown(name: &str) -> Fault {
-    let names: Vec<_> = FITS.iter().map(|(name, _)| format!("`{name}`")).collect();
-    let allowed = format!("{}, or a file whose name ends in `{ENDING}`", names.join(", "));
+    let names: Vec<_> = FITS.iter().map(|(name, _)| *name).collect();
+    let listed = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let meant = nearest(name, &names).map(|near| format!("; did you mean `{near}`?"));
+    let meant = meant.unwrap_or_default();
+    let allowed = format!("{listed}, or a file whose name ends in `{ENDING}`{meant}");
     let problem = format!("there is no fit {}", quoted(name));
     Fault::new("fit", problem, allowed)
 }

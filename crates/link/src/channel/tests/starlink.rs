@@ -411,6 +411,9 @@ fn bad_channels_are_refused_by_place() {
         assert_refused::<StarlinkSpec>(json, place, problem);
     };
     refused(r#"{"fit": "seatle-2023"}"#, "fit", "there is no fit \"seatle-2023\"");
+    let misspelt = serde_json::from_str(r#"{"fit": "seatle-2023"}"#).unwrap();
+    let said = StarlinkSpec::read(&misspelt, &At::ROOT).unwrap_err().to_string();
+    assert!(said.ends_with("; did you mean `seattle-2023`?"), "{said}");
     let fit = r#""fit": "x.json""#;
     refused(&format!(r#"{{{fit}, "step": "0 s"}}"#), "step", "zero");
     refused(&format!(r#"{{{fit}, "uplink_rate": "0 bps"}}"#), "uplink_rate", "never up");
