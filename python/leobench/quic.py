@@ -154,6 +154,12 @@ def _whole(name: str, value: int, largest: int) -> int:
     return value
 
 
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{name} = {value!r}: allowed: True, False")
+    return value
+
+
 def _address(source: tuple[str, int]) -> tuple[IPv4Address | IPv6Address, int]:
     try:
         address, port = source
@@ -181,13 +187,16 @@ class Sessions:
         Args:
             early_data: Whether clients send 0-RTT data, and servers accept it. Whoever has seen it can send
                 it again to another server of the same name: it must do no harm twice (RFC 8446 section 8).
+
+        Raises:
+            InputError: If that is neither true nor false.
         """
-        self._core = _core.QuicSessions(bool(early_data))
+        self._core = _core.QuicSessions(_flag("early_data", early_data))
 
     def with_early_data(self, *, early_data: bool) -> Sessions:
         """The same tickets, for ends that allow 0-RTT data or none."""
         other = object.__new__(Sessions)
-        other._core = self._core.with_early(bool(early_data))
+        other._core = self._core.with_early(_flag("early_data", early_data))
         return other
 
 
@@ -247,6 +256,8 @@ class Connection:
             raise InputError("private_key: is missing; allowed: the server's private key in DER (PKCS #8)")
         if values["protection"] != "tls" and sessions is not None:
             raise InputError(f"sessions: protection {values['protection']!r} has no tickets; allowed: None")
+        if not isinstance(sessions, Sessions | None):
+            raise InputError(f"sessions = {sessions!r}: allowed: a `leobench.quic.Sessions`, or None")
         self._now = 0
         self._core = _core.QuicConnection(
             is_client,

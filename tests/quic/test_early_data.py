@@ -55,6 +55,13 @@ def test_null_protection_has_no_tickets() -> None:
         quic.Connection(is_client=True, parameters={"protection": "null"}, sessions=quic.Sessions())
 
 
+def test_what_is_no_memory_of_tickets_is_refused() -> None:
+    with pytest.raises(InputError, match="sessions = 3: allowed: a `leobench.quic.Sessions`, or None"):
+        quic.Connection(is_client=True, **tls(), sessions=3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="early_data = 'no': allowed: True, False"):
+        quic.Sessions(early_data="no")  # type: ignore[arg-type]
+
+
 def met_before(seed: int, *, own_is_client: bool, accepts: bool) -> Plan:
     """A meeting of ends whose earlier one has left a ticket."""
     plan = replace(draw(seed, 20_000), own_is_client=own_is_client)

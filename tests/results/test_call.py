@@ -153,6 +153,37 @@ def test_an_outage_freezes_the_picture(file: Path) -> None:
     assert 0.9 < picture["longest_freeze_s"] < 2
 
 
+@pytest.mark.parametrize("buffer", ["adaptive", "fixed"])
+def test_a_picture_outlives_a_lasting_rise_of_the_delay(file: Path, buffer: str) -> None:
+    """By more than the patience: the frames after it come one by one, each late at first."""
+    file.write_text(SCENARIO.replace('rate = "1 Mbps"\ndelay = "25 ms"\n', ""))
+    channel = {
+        "kind": "schedule",
+        "steps": [
+            {"at": "0 s", "rate": "10 Mbps", "delay": "30 ms"},
+            {"at": "8 s", "rate": "10 Mbps", "delay": "700 ms"},
+        ],
+    }
+    overrides = {"links.path.channel": channel, VIDEO: {}, "flows.main.call.jitter_buffer": buffer}
+    picture = call(file, **overrides)["picture"]
+    assert picture["rendered_frames"] > 560
+    assert 0.6 < picture["frozen_s"] < 0.8
+
+
+def test_a_call_of_which_nothing_arrives_was_not_seen(file: Path) -> None:
+    lost = {"links.path.loss": {"kind": "bernoulli", "probability": 1.0}, VIDEO: {}}
+    found = call(file, **lost)
+    assert (found["picture"]["startup_s"], found["picture"]["frozen_s"]) == (None, None)
+    assert found["voice"]["missed_packets"] == found["voice"]["due_packets"] == 1_000
+    assert (found["voice"]["rating"], found["voice"]["opinion_score"]) == (None, None)
+
+
+def test_the_first_picture_is_timed_from_the_start_of_the_call(file: Path) -> None:
+    result = leobench.run(file, overrides={VIDEO: {}, "flows.main.start": "2 s"})
+    first = result.tables.frames.drop_nulls("rendered_ns")["rendered_ns"][0] / 1e9
+    assert result.summary["flows"][0]["call"]["picture"]["startup_s"] == pytest.approx(first - 2)
+
+
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
@@ -177,6 +208,10 @@ def test_an_outage_freezes_the_picture(file: Path) -> None:
         ({VIDEO: {"fec": 2}}, "is out of range; allowed: a number from 0 to 1"),
         ({f"{AUDIO}.codec": "opus"}, "unknown word; allowed: `g711_plc`"),
         ({"flows.main.call.rate_control": "gc"}, "did you mean `gcc`?"),
+        (
+            {"flows.main.transport": {"kind": "quic", "resumption": True, "zero_rtt": True}},
+            "its data travels in datagrams, which wait for the handshake; allowed: `false`",
+        ),
     ],
 )
 def test_a_call_that_cannot_be_is_refused(file: Path, overrides: dict[str, Any], message: str) -> None:

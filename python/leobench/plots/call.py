@@ -90,7 +90,8 @@ def _delays(axes: Axes, view: View, frames: pl.DataFrame) -> None:
     if not unseen.is_empty():
         axes.plot(unseen, np.zeros(len(unseen)), "x", ms=3, color=style.FAINT, label="not rendered")
     picture = view.flows[0]["call"]["picture"]
-    frozen = f"{picture['freezes']} freezes, {picture['frozen_s']:.1f} s in all"
-    waited = frozen if picture["freezes"] else "no freeze"
+    count = picture["freezes"]
+    frozen = f"{count} freeze{'s' * (count > 1)}, {picture['frozen_s'] or 0:.1f} s in all"
+    waited = frozen if count else "no freeze" if seen.height else "no picture"
     style.dress(axes, f"Time from the camera to the screen; {waited}", "ms")
     style.legend(axes)

@@ -72,6 +72,9 @@ def overlay(
     title = f"Viewers{'' if by else f', {viewers[0][0]}'}"
     value = Column("s", "time without pictures", "s")
     ecdf.draw(_frame(viewers), value=value, series=by, of="viewers", title=title, axes=axes[0])
+    if not any(stalled for _, stalled in viewers):
+        axes[0].set_xlim(0, 1)
+        axes[0].set_xlabel("time without pictures (s)")
     if lengths:
         value = Column("s", "length of a stall", "s")
         ecdf.draw(_frame(lengths), value=value, series=by, of="stalls", title="Stalls", axes=axes[1])

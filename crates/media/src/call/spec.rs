@@ -56,8 +56,8 @@ leobench_base::spec! {
         pub fec: f64 = 0.0,
         /// How long a packet is asked for again after its loss was noticed; `0 s` for never.
         pub retransmission: SimDuration = SimDuration::from_millis(500),
-        /// A frame that is incomplete this long after it was due is given up: the picture freezes until the next key frame,
-        /// which the receiving end asks for.
+        /// A frame that is incomplete this long after it was due, and after its first packet came, is given up: the picture freezes
+        /// until the next key frame, which the receiving end asks for.
         pub patience: SimDuration = SimDuration::from_millis(500),
         /// No frame is made while those that wait at the sending end take longer to leave than this (libwebrtc: 2 s).
         pub longest_queue: SimDuration = SimDuration::from_secs(2),

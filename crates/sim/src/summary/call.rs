@@ -1,5 +1,6 @@
 //! A call in numbers: what was seen and heard.
 
+use leobench_base::SimTime;
 use leobench_media::call::{Heard, Seen};
 
 use super::{DelaySummary, ratio};
@@ -36,11 +37,13 @@ summary! {
         pub dropped_frames: u64 ["frames"],
         /// Key frames that the receiving end asked for.
         pub key_requests: u64 ["count"],
+        /// Time from the start of the call to the first picture; `null` if there was none.
+        pub startup_s: Option<f64>,
         /// Freezes: intervals between rendered frames of at least max(3 d, d + 150 ms), d the mean of the last 30
         /// (`freezeCount` of webrtc-stats).
         pub freezes: u64 ["count"],
-        /// How long they took in all, in seconds (`totalFreezesDuration`).
-        pub frozen_s: f64,
+        /// How long they took in all, in seconds (`totalFreezesDuration`); `null` if there was no picture.
+        pub frozen_s: Option<f64>,
         /// How long the longest took.
         pub longest_freeze_s: f64,
         /// Times from the capture of a frame to its rendering.
@@ -77,7 +80,10 @@ impl CallSummary {
         Self {
             sent_bps: ratio(sent.bits() as f64, called.seconds),
             received_bps: ratio(received.bits() as f64, called.seconds),
-            picture: called.seen.as_ref().map(|seen| PictureSummary::new(seen, frames, skipped)),
+            picture: called
+                .seen
+                .as_ref()
+                .map(|seen| PictureSummary::new(seen, (frames, skipped), called.start)),
             voice: called
                 .heard
                 .as_ref()
@@ -87,7 +93,8 @@ impl CallSummary {
 }
 
 impl PictureSummary {
-    fn new(seen: &Seen, frames: u64, skipped_frames: u64) -> Self {
+    fn new(seen: &Seen, (frames, skipped_frames): (u64, u64), start: SimTime) -> Self {
+        let first = seen.first;
         Self {
             frames,
             skipped_frames,
@@ -95,8 +102,9 @@ impl PictureSummary {
             late_frames: seen.late,
             dropped_frames: seen.dropped,
             key_requests: seen.key_requests,
+            startup_s: first.map(|first| first.saturating_since(start).as_secs_f64()),
             freezes: seen.freezes.count(),
-            frozen_s: seen.freezes.total().as_secs_f64(),
+            frozen_s: first.map(|_| seen.freezes.total().as_secs_f64()),
             longest_freeze_s: seen.freezes.longest().as_secs_f64(),
             delay_ms: DelaySummary::new(&seen.delays),
         }
@@ -105,10 +113,13 @@ impl PictureSummary {
 
 impl VoiceSummary {
     fn new(heard: &Heard, packets: u64) -> Self {
+        // The receiving end does not know of a voice of which nothing has arrived.
+        let (due_packets, missed_packets) =
+            if heard.due == 0 { (packets, packets) } else { (heard.due, heard.lost) };
         Self {
             packets,
-            due_packets: heard.due,
-            missed_packets: heard.lost,
+            due_packets,
+            missed_packets,
             late_packets: heard.late,
             mouth_to_ear_ms: DelaySummary::new(&heard.delays),
             burst_ratio: heard.burst_ratio,

@@ -68,7 +68,8 @@ pub fn conversation_quality(rating: f64) -> f64 {
     } else if rating >= 100.0 {
         4.5
     } else {
-        1.0 + 0.035 * rating + rating * (rating - 60.0) * (100.0 - rating) * 7e-6
+        // The cubic dips below 1 for ratings below 6.5.
+        (1.0 + 0.035 * rating + rating * (rating - 60.0) * (100.0 - rating) * 7e-6).max(1.0)
     }
 }
 

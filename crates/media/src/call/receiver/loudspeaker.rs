@@ -21,7 +21,7 @@ pub struct Heard {
     pub delays: LogHistogram,
     /// Mean length of a run of losses over that of independent losses, at least 1.
     pub burst_ratio: f64,
-    /// Rating R of the E-model from the mean delay and the losses; none if nothing was heard.
+    /// Rating R of the E-model from the mean delay and the losses, at least 0; none if nothing was heard.
     pub rating: Option<f64>,
     /// Mean opinion score of that rating, from 1 to 4.5.
     pub mos: Option<f64>,
@@ -102,12 +102,13 @@ impl Loudspeaker {
     pub fn heard(&self) -> Heard {
         let burst_ratio = self.burst_ratio();
         let rating = self.delays.mean().map(|mean| {
-            rating(&Impairments {
+            let impairments = Impairments {
                 delay_ms: mean / 1e6,
                 loss: self.loss(),
                 burst_ratio,
                 codec: self.spec.codec.impairment(),
-            })
+            };
+            rating(&impairments).max(0.0)
         });
         Heard {
             due: self.next,

@@ -3,7 +3,8 @@
 //! A frame is complete when all its packets have arrived, or parities restore those that have not. A frame other than a key
 //! frame can be decoded if the frame before it was. A frame is due when it has waited for as long as the jitter buffer has
 //! it; one that is complete later is rendered at once, and is late. A frame that is incomplete for longer than the sender's
-//! patience after it was due is given up: the picture freezes, and nothing is rendered until a key frame is complete and due.
+//! patience after it was due, and after its first packet or one of a later frame came, is given up: the picture freezes, and
+//! nothing is rendered until a key frame is complete and due.
 
 use std::collections::BTreeMap;
 
@@ -35,6 +36,8 @@ pub struct FrameTimes {
 /// A picture as it was seen.
 #[derive(Clone, Debug)]
 pub struct Seen {
+    /// When the first frame was rendered, if any was.
+    pub first: Option<SimTime>,
     /// Frames rendered.
     pub rendered: u64,
     /// Frames of them that were not complete when they were due.
@@ -53,6 +56,8 @@ pub struct Seen {
 struct Frame {
     header: FrameHeader,
     parts: Parts,
+    /// When the first of its packets arrived.
+    begun: SimTime,
     completed: Option<SimTime>,
 }
 
@@ -115,7 +120,8 @@ impl Screen {
             self.requester.forget(header.first..end);
             return;
         }
-        let new = || Frame { header: *header, parts: Parts::new(header), completed: None };
+        let parts = || Parts::new(header);
+        let new = || Frame { header: *header, parts: parts(), begun: now, completed: None };
         let frame = self.frames.entry(header.number).or_insert_with(new);
         if frame.parts.add(index) {
             frame.completed = Some(now);
@@ -198,8 +204,9 @@ impl Screen {
             return Step::SkipTo(*number);
         }
         // A frame of which nothing has arrived was captured before the next that is known.
-        let known = later.next().map(|(_, frame)| &frame.header);
-        let given_up = known.and_then(|header| Some(self.due(header)? + self.patience));
+        let known = later.next().map(|(_, frame)| frame);
+        let given_up =
+            known.and_then(|frame| Some(self.due(&frame.header)?.max(frame.begun) + self.patience));
         if now.is_some_and(|now| given_up.is_some_and(|time| time <= now)) {
             return if self.needs_key && self.asked_for_key.is_some() {
                 Step::Drop
@@ -243,6 +250,7 @@ impl Screen {
         let mut freezes = self.freezes.clone();
         freezes.on_frame(end);
         Seen {
+            first: self.times.iter().find_map(|frame| frame.rendered),
             rendered: self.rendered,
             late: self.late,
             dropped: self.dropped,

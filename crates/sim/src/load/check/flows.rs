@@ -104,11 +104,21 @@ fn stack(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     }
 }
 
-/// Refuses 0-RTT data of an end that only answers.
+/// Refuses 0-RTT data of an end that only answers, and of one that has nothing but datagrams, which wait for the handshake.
 fn early(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let TransportSpec::Quic(quic) = &flow.transport else { return Ok(()) };
+    if quic.zero_rtt == ZeroRtt::Unused {
+        return Ok(());
+    }
+    let in_datagrams =
+        |streams: &[StreamSpec]| streams.iter().all(|stream| stream.carried == Carried::Datagrams);
+    if flow.call.is_some() || matches!(&flow.streams, Streams::Each(each) if in_datagrams(each)) {
+        let problem = "its data travels in datagrams, which wait for the handshake";
+        let error = at.key("transport").key("zero_rtt").error(problem);
+        return Err(error.allowed("`false`, with `resumption = true` or without"));
+    }
     let begins = if flow.asks() { OpenedBy::To } else { OpenedBy::From };
-    if quic.zero_rtt == ZeroRtt::Unused || flow.opened_by == begins {
+    if flow.opened_by == begins {
         return Ok(());
     }
     let problem = "needs data of the end that opens the connection, which only answers here";

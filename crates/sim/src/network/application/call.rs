@@ -52,6 +52,8 @@ pub struct Called {
     pub voice_packets: u64,
     /// Bytes sent, and bytes that arrived, with RTP headers.
     pub bytes: (Bytes, Bytes),
+    /// When it began.
+    pub start: SimTime,
     /// How long the call had been going on, without the time for which it lingers, in seconds.
     pub seconds: f64,
 }
@@ -190,6 +192,7 @@ impl Application for Call {
             frames: self.sender.frames(),
             voice_packets: self.sender.voice_packets(),
             bytes: (self.sender.sent(), self.receiver.received()),
+            start: self.start,
             seconds: end.saturating_since(self.start).as_secs_f64(),
         })
     }
