@@ -399,6 +399,7 @@ impl Endpoint for ForeignEndpoint {
             Input::Interface(change) => self.on_interface(now, change),
             // Nothing but QUIC is sent to a QUIC port. Forecasts and reports have no place in the interface.
             Input::Packet(_)
+            | Input::Open { .. }
             | Input::Carrier(_)
             | Input::Forecast(_)
             | Input::InterfaceForecast(_)

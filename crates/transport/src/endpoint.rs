@@ -49,6 +49,12 @@ pub struct PathAddresses {
 pub enum Input<'a> {
     /// A packet addressed to it arrived; the endpoint takes out of it what it keeps.
     Packet(&'a mut Packet),
+    /// The application demands that the connection of a stream opens, over a transport with a connection for each stream. All
+    /// other transports have a single connection, which they open by themselves.
+    Open {
+        /// Stream number within the flow.
+        stream: usize,
+    },
     /// The application wrote a message on a stream.
     Message {
         /// Stream number within the flow.

@@ -246,6 +246,7 @@ impl Endpoint for KernelTcp {
             Input::Finish => self.finished = true,
             // Packets are the kernel's affair, which learns of its devices by itself.
             Input::Packet(_)
+            | Input::Open { .. }
             | Input::Interface(_)
             | Input::Carrier(_)
             | Input::Forecast(_)

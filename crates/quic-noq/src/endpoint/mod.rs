@@ -272,6 +272,7 @@ impl Endpoint for NoqEndpoint {
             // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
             Input::Packet(_)
             | Input::Interface(_)
+            | Input::Open { .. }
             | Input::Carrier(_)
             | Input::InterfaceForecast(_) => Ok(()),
             Input::Access(report) => {

@@ -178,6 +178,7 @@ impl Endpoint for QuicEndpoint {
             Input::Message { stream, message } => streams.push(stream, message),
             Input::Datagram { datagram, created } => streams.push_datagram(datagram, created),
             Input::Finish => streams.finish(),
+            Input::Open { .. } => {}
             // Nothing but QUIC is sent to a QUIC port; whatever else comes is dropped, as a host would.
             Input::Packet(Packet { meta, body }) => match std::mem::replace(body, Body::Filler) {
                 Body::Udp(payload) => {

@@ -18,6 +18,7 @@
 
 mod endpoint;
 mod outgoing;
+mod pool;
 mod receiver;
 mod reconnect;
 mod resume;
@@ -31,6 +32,7 @@ mod unmatched;
 
 pub use crate::role::Role;
 pub use endpoint::{TcpConfig, TcpEndpoint};
+pub use pool::TcpPool;
 pub use reconnect::{Ports, ReconnectingTcp};
 pub use send_room::SendBufferSize;
 pub use spec::{ReconnectSpec, TcpSpec};

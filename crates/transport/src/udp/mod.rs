@@ -153,7 +153,8 @@ impl Endpoint for UdpEndpoint {
                     }
                 }
             }
-            Input::Finish
+            Input::Open { .. }
+            | Input::Finish
             | Input::Interface(_)
             | Input::Carrier(_)
             | Input::Forecast(_)

@@ -115,6 +115,16 @@ impl TcpEndpoint {
         }
     }
 
+    /// Sets when a client opens the connection, which has not done so yet.
+    pub(in crate::tcp) fn open_at(&mut self, start: SimTime) {
+        self.start = start;
+    }
+
+    /// How far the application was told it may write.
+    pub(in crate::tcp) fn room(&self) -> u64 {
+        self.reported_room
+    }
+
     /// Whether a client waits for its start, or for an address, and a server for the first SYN.
     pub(in crate::tcp) fn is_waiting(&self) -> bool {
         matches!(self.state, State::Closed | State::Listen)

@@ -378,7 +378,10 @@ impl Endpoint for TcpEndpoint {
                 self.receive(now, meta, segment);
             }
             // A TCP port drops all other packets, as a host does.
-            Input::Packet(_) | Input::Carrier(_) | Input::InterfaceForecast(_) => {}
+            Input::Packet(_)
+            | Input::Carrier(_)
+            | Input::InterfaceForecast(_)
+            | Input::Open { .. } => {}
             Input::Interface(change) => self.interfaces.change(change),
             Input::Message { stream, message } => {
                 if let Some(buffer) = self.outgoing.buffer_mut() {

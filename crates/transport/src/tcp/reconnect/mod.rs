@@ -41,7 +41,7 @@ pub struct Ports {
 
 impl Ports {
     /// The port after another one.
-    fn after(self, port: u16) -> u16 {
+    pub(in crate::tcp) fn after(self, port: u16) -> u16 {
         let wrapped = self.first + (port - self.first) % self.step;
         port.checked_add(self.step).filter(|next| *next <= self.last).unwrap_or(wrapped)
     }
@@ -302,6 +302,7 @@ impl Endpoint for ReconnectingTcp {
             }
             Input::Finish => self.finished = true,
             Input::Datagram { .. }
+            | Input::Open { .. }
             | Input::Interface(_)
             | Input::Carrier(_)
             | Input::Forecast(_)

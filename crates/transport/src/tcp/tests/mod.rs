@@ -5,6 +5,7 @@ mod corners;
 mod data;
 mod doubts;
 mod limits;
+mod pool;
 mod resets;
 mod script;
 mod trouble;
