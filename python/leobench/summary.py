@@ -467,17 +467,17 @@ class PathSummary(Record):
     """A path in numbers.
 
     Attributes:
-        path: Number of the path within its connection.
+        path: Number of the path within its connection; of a page over HTTP/1.1, that of the connection.
         srtt_ms: Smoothed round-trip time at the end. [ms]
-        cwnd_bytes: Congestion window at the end, if the connection has had several paths; zero on one that
-            was abandoned. [bytes] Left out of the file where it does not apply.
-        sent_bytes: Bytes sent on it, as UDP payload, if the connection has had several paths. [bytes] Left
-            out of the file where it does not apply.
+        cwnd_bytes: Congestion window at the end, if there have been several; zero on one that was abandoned.
+            [bytes] Left out of the file where it does not apply.
+        sent_bytes: Bytes sent on it, as payload of UDP or segments of TCP, if there have been several.
+            [bytes] Left out of the file where it does not apply.
         reinjected_bytes: Application bytes sent on it while they were unacknowledged on another path, if the
             connection has had several; not counted as retransmitted. [bytes] Left out of the file where it
             does not apply.
-        packet_delay_ms: One-way delays of its packets that arrived, from the end that sends the data, if the
-            connection has had several paths. [ms] Left out of the file where it does not apply.
+        packet_delay_ms: One-way delays of its packets that arrived, from the end that sends the data, if
+            there have been several. [ms] Left out of the file where it does not apply.
         sent_packets: Packets sent on it. [packets]
         lost_packets: Packets declared lost on it. [packets]
         retransmitted_packets: Packets on it that carried something sent before. [packets]
@@ -567,7 +567,7 @@ class FlowSummary(Record):
         call: The picture as seen and the voice as heard, if it is a call. Left out of the file where it does
             not apply.
         streams: Its streams.
-        paths: Its paths.
+        paths: Its paths; over HTTP/1.1, its connections.
     """
 
     __slots__ = ()

@@ -8,7 +8,7 @@ use leobench_quic::Stack;
 use leobench_quic::{Protected, QuicConfig, QuicEndpoint, QuicSpec};
 use leobench_transport::buffer::{Attributes, Carried};
 use leobench_transport::plugin::{Plugin, PluginKind, StackSetup};
-use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpSpec};
+use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpPool, TcpSpec};
 use leobench_transport::udp::UdpEndpoint;
 use leobench_transport::{Endpoint, EndpointError, Role};
 
@@ -19,7 +19,9 @@ use crate::ledger::FlowLedger;
 use crate::network::application::ApplicationContext;
 use crate::network::{Application, EndParts, FlowParts, StallWatch, application};
 use crate::record::FlowNames;
-use crate::scenario::{FlowSpec, OpenedBy, TransportSpec, server_socket};
+use crate::scenario::{
+    FlowSpec, HttpVersion, OpenedBy, TransportSpec, browser_socket, server_socket,
+};
 
 /// First port of receivers and of senders; a flow's number is added.
 const RECEIVER_PORT: u16 = 4_433;
@@ -241,7 +243,12 @@ impl FromScenario<'_> {
         let end = if sends { "sender" } else { "receiver" };
         let (local, remote) =
             if sends { (ends.sender, ends.receiver) } else { (ends.receiver, ends.sender) };
-        let socket = (sends && flow.objects.is_some()).then(|| server_socket(spec));
+        let pooled = flow.http == Some(HttpVersion::Http1);
+        let socket = match (pooled, sends) {
+            (true, false) => Some(browser_socket(spec)),
+            (false, true) if flow.objects.is_some() => Some(server_socket(spec)),
+            _ => None,
+        };
         let config = TcpConfig {
             spec: socket.as_ref().unwrap_or(spec),
             role: if opens { Role::Client } else { Role::Server },
@@ -253,23 +260,32 @@ impl FromScenario<'_> {
             rng: &self.rng.child("flows").child(name).child(end),
             plugins: self.plugins,
         };
+        if pooled {
+            let count = flow.connections();
+            let ports = self.ports(sends == opens, count)?;
+            return Ok(Box::new(TcpPool::new(config, count, ports)));
+        }
         Ok(match flow.reconnect {
+            // Two ports at least: a new connection is told from the old one by its port.
             Some(reconnect) => {
-                Box::new(ReconnectingTcp::new(config, reconnect, self.ports(sends)?))
+                Box::new(ReconnectingTcp::new(config, reconnect, self.ports(sends, 2)?))
             }
             None => Box::new(TcpEndpoint::new(config)),
         })
     }
 
-    /// The ports from which the senders of all flows connect anew, or the receivers; each flow has some of its own.
-    fn ports(&self, senders: bool) -> Result<Ports, BuildError> {
+    /// The ports from which the senders of all flows open more connections, or the receivers; each flow has at least `count` of its
+    /// own.
+    fn ports(&self, senders: bool, count: usize) -> Result<Ports, BuildError> {
         let (first, last) =
             if senders { (SENDER_PORT, u16::MAX) } else { (RECEIVER_PORT, SENDER_PORT - 1) };
-        let step = u16::try_from(self.spec.flows.len()).ok();
-        // Two for each flow at least: a new connection is told from the old one by its port.
-        let step = step.filter(|step| *step <= (last - first) / 2);
-        let step =
-            step.ok_or_else(|| unsound("too many flows for the ports of new connections"))?;
+        let flows = self.spec.flows.len();
+        let most = usize::from(last - first) / count;
+        let step = u16::try_from(flows).ok().filter(|_| flows <= most);
+        let step = step.ok_or_else(|| {
+            let each = format!("with ports for {count} connections each");
+            unsound(format!("{flows} flows are too many {each}; allowed: up to {most}"))
+        })?;
         Ok(Ports { first, last, step })
     }
 

@@ -136,7 +136,9 @@ impl FromScenario<'_> {
             let told = told.transpose()?;
             let built = self.flow(FlowId::from(number), (name, flow), &ends)?;
             let number = self.builder.flow(built);
-            if matches!(&flow.transport, TransportSpec::Quic(quic) if quic.multipath.is_some()) {
+            let multipath =
+                matches!(&flow.transport, TransportSpec::Quic(quic) if quic.multipath.is_some());
+            if multipath || flow.connections() > 1 {
                 self.builder.measure_paths(number);
             }
             if let Some(told) = told {

@@ -220,6 +220,8 @@ fn add_flows(
             application: ApplicationSpec::Buffered,
             objects: None,
             har: None,
+            http: None,
+            connections: None,
             video: None,
             call: None,
             forecast: None,

@@ -311,6 +311,9 @@ impl Network {
                 Action::Datagram { end, datagram, created } => {
                     self.input(ends[end as usize], Input::Datagram { datagram, created })?;
                 }
+                Action::Open { end, stream } => {
+                    self.input(ends[end as usize], Input::Open { stream })?;
+                }
                 Action::Finish { end } => self.input(ends[end as usize], Input::Finish)?,
             }
         }

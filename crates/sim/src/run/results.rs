@@ -3,7 +3,7 @@
 use leobench_base::{Bytes, FlowId, SimTime};
 
 use crate::network::{Ended, Stall};
-use crate::scenario::{Engine, FlowSpec, ScenarioSpec, Streams, TransportSpec};
+use crate::scenario::{Engine, FlowSpec, HttpVersion, ScenarioSpec, Streams, TransportSpec};
 use crate::summary::{
     ByCause, FlowSummaryInput, HandoversInput, LinkSummaryInput, OrbitSummary, PageInput,
     SatelliteSummary,
@@ -55,6 +55,7 @@ impl<'a> Results<'a> {
                 names: &names.topologies,
             }),
             paths: &states[number].paths,
+            pooled: flow.http == Some(HttpVersion::Http1),
             path_delays: &observed.path_delays[number],
             lost: losses[number].as_ref().map(|(end, loss)| (*end, loss)),
             video: watched[number].as_ref(),

@@ -11,7 +11,7 @@ use leobench_transport::source::BulkSpec;
 use leobench_transport::tcp::ReconnectSpec;
 
 use super::cross_layer::CrossLayerSpec;
-use super::page::ObjectSpec;
+use super::page::{BROWSER_CONNECTIONS, Connections, HttpVersion, ObjectSpec};
 use super::text_of;
 use super::transport::TransportSpec;
 use crate::topology::ForecastConfig;
@@ -79,6 +79,10 @@ leobench_base::spec! {
         pub objects: Option<Vec<ObjectSpec>>,
         /// A recorded page, a file in the format HTTP Archive 1.2, whose entries become `objects`.
         pub har: Option<String>,
+        /// The version of HTTP of a page over `tcp`: `"2"`, in one connection, unless given.
+        pub http: Option<HttpVersion>,
+        /// Largest number of connections of HTTP/1.1 at the same time; 6, as in browsers, unless given.
+        pub connections: Option<Connections>,
         /// The video that the receiving end watches, instead of sources.
         pub video: Option<VideoSpec>,
         /// The call whose picture and voice the receiving end sees and hears, instead of sources.
@@ -182,6 +186,16 @@ impl FlowSpec {
     /// Whether the receiving end asks for what it gets, or answers it.
     pub fn asks(&self) -> bool {
         self.objects.is_some() || self.video.is_some() || self.call.is_some()
+    }
+
+    /// Largest number of its connections.
+    pub(crate) fn connections(&self) -> usize {
+        match self.http {
+            Some(HttpVersion::Http1) => {
+                self.connections.map_or(BROWSER_CONNECTIONS, |count| count.get() as usize)
+            }
+            Some(HttpVersion::Http2) | None => 1,
+        }
     }
 
     /// The node that opens the connection.

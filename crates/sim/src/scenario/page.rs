@@ -1,6 +1,6 @@
 //! Pages: objects that the receiving end of a flow asks for.
 
-use leobench_base::spec::{Fault, Whole, Window};
+use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, Window, json};
 use leobench_base::{Bytes, SimDuration};
 use leobench_transport::buffer::{Attributes, Carried};
 use leobench_transport::tcp::TcpSpec;
@@ -18,11 +18,58 @@ pub(crate) const LARGEST_FRAME: u64 = 1 << 14;
 /// Unsent bytes beyond which a server of pages over TCP writes no more into its socket, unless the scenario sets a limit.
 const UNSENT: Bytes = Bytes::new(1 << 14);
 
+/// The version of HTTP of a page over TCP, by its number, which need not be in quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HttpVersion {
+    /// HTTP/1.1 (RFC 9112): an object at a time on each of several connections.
+    Http1,
+    /// HTTP/2 (RFC 9113): all objects share one connection, in frames.
+    Http2,
+}
+
+impl Spec for HttpVersion {
+    fn schema() -> Schema {
+        json!({ "title": "`1.1` or `2`", "oneOf": [{ "enum": ["1.1", "2"] }, { "enum": [1.1, 2] }] })
+    }
+
+    fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
+        let number = match value {
+            Value::Float(number) => number.to_string(),
+            Value::Integer(number) => number.to_string(),
+            Value::String(text) => text.clone(),
+            Value::Bool(_) | Value::Array(_) | Value::Table(_) => String::new(),
+        };
+        match number.as_str() {
+            "1.1" => Ok(Self::Http1),
+            "2" => Ok(Self::Http2),
+            _ => {
+                let error = at.error(value, "is not a version of HTTP over TCP");
+                Err(error.allowed("`\"1.1\"` or `\"2\"`; for HTTP/3, the transport `quic`"))
+            }
+        }
+    }
+
+    fn write(&self) -> Value {
+        Value::String(match self {
+            Self::Http1 => "1.1".into(),
+            Self::Http2 => "2".into(),
+        })
+    }
+}
+
+/// Connections of HTTP/1.1 that a browser opens to a server (Chromium: `g_max_sockets_per_group`; Firefox:
+/// `network.http.max-persistent-connections-per-server`).
+pub(crate) const BROWSER_CONNECTIONS: usize = 6;
+
+/// Number of connections of HTTP/1.1: the upper limit is far above that of browsers.
+pub type Connections = Whole<1, 64>;
+
 leobench_base::spec! {
     /// An object of a page, or several identical ones, each on its own stream.
     ///
     /// When the page needs it, the receiving end sends a request; when the request has arrived, the sending end writes the
-    /// object. Over QUIC both have streams of their own, over TCP all share the connection in frames of HTTP/2.
+    /// object. Over QUIC both have streams of their own, over TCP all share the connection in frames of
+    /// HTTP/2, or take turns on the connections of HTTP/1.1.
     pub struct ObjectSpec check = ObjectSpec::check {
         /// Name of the object and of its stream; with a `count`, `name-1`, `name-2` and so on.
         pub name: String,
@@ -129,4 +176,10 @@ pub(crate) fn server_socket(spec: &TcpSpec) -> TcpSpec {
         socket.notsent_lowat = Window::Bytes(UNSENT.max(spec.mss));
     }
     socket
+}
+
+/// Returns the socket of a browser that requests pages over HTTP/1.1. It holds no small segment back (`TCP_NODELAY`), so that a request
+/// need not wait for the acknowledgement of the TLS handshake.
+pub(crate) fn browser_socket(spec: &TcpSpec) -> TcpSpec {
+    TcpSpec { nagle: false, ..spec.clone() }
 }

@@ -66,6 +66,8 @@ pub struct FlowSummaryInput<'a> {
     pub handovers: Option<HandoversInput<'a>>,
     /// The state of its paths at the end, their totals since the end of the warm-up.
     pub paths: &'a [PathSample],
+    /// Whether each of its paths is a TCP connection of its own.
+    pub pooled: bool,
     /// One-way delays of the sender's packets that arrived after the warm-up, in nanoseconds, by path, if the flow may use several.
     pub path_delays: &'a [(PathId, Digest)],
     /// Which end lost its connection for good, if one did, and how.

@@ -199,7 +199,7 @@ summary! {
         pub call: Option<CallSummary>,
         /// Its streams.
         pub streams: Vec<StreamSummary>,
-        /// Its paths.
+        /// Its paths; over HTTP/1.1, its connections.
         pub paths: Vec<PathSummary>,
     }
 }
@@ -318,6 +318,7 @@ impl FlowSummaryInput<'_> {
         let streams = self.streams.iter().zip(self.ledger.streams());
         let page = self.page.map(|page| PageSummary::new(page, self.streams));
         let several = self.paths.len() > 1;
+        let reinjects = several && !self.pooled;
         let arrivals = self.arrivals.filter(|_| several);
         let whole = page.as_ref().is_none_or(|page| page.completion_s.is_some());
         let whole = whole && self.video.is_none_or(|video| video.player.is_complete());
@@ -336,7 +337,7 @@ impl FlowSummaryInput<'_> {
             lost_packets: self.totals.lost_packets,
             retransmitted_packets: self.totals.retransmitted_packets,
             retransmitted_bytes: self.totals.retransmitted_bytes.get(),
-            reinjected_bytes: several.then(|| self.totals.reinjected_bytes.get()),
+            reinjected_bytes: reinjects.then(|| self.totals.reinjected_bytes.get()),
             duplicate_bytes: arrivals.map(|arrivals| arrivals.duplicate_bytes().get()),
             reordering_delay_ms: arrivals
                 .map(|arrivals| DelaySummary::new(arrivals.reordering_delay())),
@@ -366,7 +367,10 @@ impl FlowSummaryInput<'_> {
             paths: self
                 .paths
                 .iter()
-                .map(|path| PathSummary::new(path, self.paths.len(), self.path_delays))
+                .map(|path| PathSummary {
+                    reinjected_bytes: reinjects.then(|| path.totals.reinjected_bytes.get()),
+                    ..PathSummary::new(path, self.paths.len(), self.path_delays)
+                })
                 .collect(),
         }
     }

@@ -8,21 +8,21 @@ use super::DelaySummary;
 summary! {
     /// A path in numbers.
     pub struct PathSummary {
-        /// Number of the path within its connection.
+        /// Number of the path within its connection; of a page over HTTP/1.1, that of the connection.
         pub path: u32,
         /// Smoothed round-trip time at the end.
         pub srtt_ms: Option<f64>,
-        /// Congestion window at the end, if the connection has had several paths; zero on one that was abandoned.
+        /// Congestion window at the end, if there have been several; zero on one that was abandoned.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub cwnd_bytes: Option<u64>,
-        /// Bytes sent on it, as UDP payload, if the connection has had several paths.
+        /// Bytes sent on it, as payload of UDP or segments of TCP, if there have been several.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub sent_bytes: Option<u64>,
         /// Application bytes sent on it while they were unacknowledged on another path, if the connection has had several; not counted as
         /// retransmitted.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub reinjected_bytes: Option<u64>,
-        /// One-way delays of its packets that arrived, from the end that sends the data, if the connection has had several paths.
+        /// One-way delays of its packets that arrived, from the end that sends the data, if there have been several.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub packet_delay_ms: Option<DelaySummary>,
         /// Packets sent on it.
@@ -47,7 +47,7 @@ summary! {
 }
 
 impl PathSummary {
-    /// Of a connection that has had so many paths, with the delays of those that were measured.
+    /// Of a connection that has had so many paths, with the delays of those that were measured, without bytes that several carried.
     pub(super) fn new(sample: &PathSample, paths: usize, delays: &[(PathId, Digest)]) -> Self {
         let one_of_several = |bytes: Bytes| (paths > 1).then_some(bytes.get());
         let delay = delays.binary_search_by_key(&sample.path, |(path, _)| *path).ok();
@@ -56,7 +56,7 @@ impl PathSummary {
             path: sample.path.0,
             cwnd_bytes: one_of_several(sample.cwnd),
             sent_bytes: one_of_several(sample.totals.sent_bytes),
-            reinjected_bytes: one_of_several(sample.totals.reinjected_bytes),
+            reinjected_bytes: None,
             packet_delay_ms: (paths > 1).then_some(delay),
             srtt_ms: sample.smoothed_rtt.map(SimDuration::as_millis_f64),
             sent_packets: sample.totals.sent_packets,

@@ -54,6 +54,7 @@ fn flow<'a>(
         losses: Some(LossTotals { noticed: 2, unnoticed: 1, spurious: 3 }),
         handovers: None,
         paths: &[],
+        pooled: false,
         path_delays: &[],
         lost: None,
         page: None,

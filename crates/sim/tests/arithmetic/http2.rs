@@ -9,13 +9,13 @@ use leobench_sim::summary::PageSummary;
 const MEGABYTE: &str = "rate = \"8 Mbps\"\ndelay = \"50 ms\"";
 
 /// A page of `objects` that `b` asks `a` for over TCP.
-fn page(link: &str, transport: &str, objects: &str) -> Outcome {
+pub(crate) fn page(link: &str, transport: &str, objects: &str) -> Outcome {
     let flow = format!("transport = {transport}\nopened_by = \"to\"\nobjects = {objects}");
     let settings = "duration = \"10 s\"\nuntil = \"drained\"\nrecord = { packets = true }";
     run(&scenario(&one_link(settings, link, &flow)), 1)
 }
 
-fn page_of(outcome: &Outcome) -> &PageSummary {
+pub(crate) fn page_of(outcome: &Outcome) -> &PageSummary {
     outcome.summary.flows[0].page.as_ref().unwrap()
 }
 
@@ -24,11 +24,11 @@ fn micros(seconds: Option<f64>) -> f64 {
 }
 
 /// By object, when it had arrived, in microseconds.
-fn arrivals(outcome: &Outcome) -> Vec<f64> {
+pub(crate) fn arrivals(outcome: &Outcome) -> Vec<f64> {
     page_of(outcome).objects.iter().map(|object| micros(object.delivered_s)).collect()
 }
 
-fn assert_close(found: &[f64], expected: &[f64]) {
+pub(crate) fn assert_close(found: &[f64], expected: &[f64]) {
     let close = |(found, expected): (&f64, &f64)| (found - expected).abs() < 1e-3;
     let alike = found.len() == expected.len() && found.iter().zip(expected).all(close);
     assert!(alike, "{found:?} µs instead of {expected:?}");

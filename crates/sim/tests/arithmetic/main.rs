@@ -6,6 +6,7 @@
 mod common;
 
 mod blocking;
+mod http1;
 mod http2;
 mod links;
 mod pages;

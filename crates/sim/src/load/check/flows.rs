@@ -40,6 +40,7 @@ pub(super) fn check(
             (None, None, Some(watched)) => video::check(flow, watched, folder, plugins, &at)?,
             (None, None, None) => traffic(flow, &at)?,
         }
+        page::http(flow, &at)?;
         endless(spec, flow, &at)?;
         single(flow, &at)?;
         datagrams(flow, &at)?;

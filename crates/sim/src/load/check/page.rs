@@ -4,7 +4,10 @@ use leobench_base::spec::{NAME, SpecError, cut, is_name};
 use rustc_hash::FxHashMap;
 
 use super::Place;
-use crate::scenario::{ApplicationSpec, FlowSpec, MOST_STREAMS, ObjectSpec, Streams};
+use crate::scenario::{
+    ApplicationSpec, FlowSpec, HttpVersion, MOST_STREAMS, ObjectSpec, OpenedBy, Streams,
+    TransportSpec,
+};
 
 /// Checks a flow that says with `objects` what it sends.
 pub(super) fn check(
@@ -23,6 +26,33 @@ pub(super) fn check(
     }
     names(objects, &array)?;
     order(objects, &array)
+}
+
+/// Refuses a version of HTTP, or a number of connections, that the flow cannot have.
+pub(super) fn http(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    let first = flow.http == Some(HttpVersion::Http1);
+    if flow.connections.is_some() && !first {
+        let error = at.key("connections").error("applies only to HTTP/1.1");
+        return Err(error.allowed("`http = \"1.1\"`, or no `connections`"));
+    }
+    if flow.http.is_none() {
+        return Ok(());
+    }
+    let http = at.key("http");
+    if flow.objects.is_none() {
+        let error = http.error("applies only to a page");
+        return Err(error.allowed("`objects` or `har`, or no `http`"));
+    }
+    if !matches!(flow.transport, TransportSpec::Tcp(_)) {
+        let kind = flow.transport.kind();
+        let error = http.error(format!("applies only to `tcp`: pages over `{kind}` use HTTP/3"));
+        return Err(error.allowed("the transport `tcp`, or no `http`"));
+    }
+    if first && flow.opened_by == OpenedBy::From {
+        let problem = "has the end that requests the page open connections, but the end that sends it opens them";
+        return Err(http.error(problem).allowed("`opened_by = \"to\"`, or HTTP/2, `\"2\"`"));
+    }
+    Ok(())
 }
 
 /// Refuses what says something else about the traffic, or makes no sense for a page.

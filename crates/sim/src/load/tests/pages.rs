@@ -170,3 +170,80 @@ fn objects_may_share_a_connection_of_tcp() {
         "{message}"
     );
 }
+
+/// Versions of HTTP, and the scenarios that cannot have them.
+#[test]
+fn versions_of_http() {
+    const OBJECTS: &str = r#"objects = [{ name = "a", size = "1 B", count = 3 }]"#;
+    let load = |transport: &str, lines: &str| {
+        let text = changed("transport = \"quic\"", &format!("transport = \"{transport}\""));
+        load_text(&text.replace(SOURCE, lines), &[])
+    };
+    let counts = |lines: &str| {
+        let spec = load("tcp", &format!("{OBJECTS}\nopened_by = \"to\"\n{lines}")).unwrap().spec;
+        spec.flows[0].1.connections()
+    };
+    assert_eq!(counts(""), 1);
+    assert_eq!(counts("http = \"2\""), 1);
+    assert_eq!(counts("http = \"1.1\""), 6);
+    assert_eq!(counts("http = \"1.1\"\nconnections = 2"), 2);
+    assert_eq!([counts("http = 1.1"), counts("http = 2")], [6, 1]);
+    let first = format!("{OBJECTS}\nopened_by = \"to\"\nhttp = \"1.1\"");
+    let second = format!("{OBJECTS}\nhttp = \"2\"");
+    for (transport, lines, message) in [
+        (
+            "quic",
+            &first,
+            "http = \"1.1\": applies only to `tcp`: pages over `quic` use HTTP/3; allowed: the transport `tcp`, or no `http`",
+        ),
+        (
+            "quic",
+            &second,
+            "http = \"2\": applies only to `tcp`: pages over `quic` use HTTP/3; allowed: the transport `tcp`, or no `http`",
+        ),
+        (
+            "tcp",
+            &format!("{SOURCE}\nhttp = \"2\""),
+            "http = \"2\": applies only to a page; allowed: `objects` or `har`, or no `http`",
+        ),
+        (
+            "tcp",
+            &format!("{OBJECTS}\nhttp = \"1.1\""),
+            "http = \"1.1\": has the end that requests the page open connections, but the end that sends it opens them; \
+             allowed: `opened_by = \"to\"`, or HTTP/2, `\"2\"`",
+        ),
+        (
+            "tcp",
+            &format!("{second}\nconnections = 2"),
+            "connections = 2: applies only to HTTP/1.1; allowed: `http = \"1.1\"`, or no `connections`",
+        ),
+        (
+            "tcp",
+            &format!("{SOURCE}\nconnections = 2"),
+            "connections = 2: applies only to HTTP/1.1; allowed: `http = \"1.1\"`, or no `connections`",
+        ),
+        (
+            "tcp",
+            &format!("{first}\nconnections = 0"),
+            "connections = 0: is not a valid number; allowed: a whole number from 1 to 64",
+        ),
+        (
+            "tcp",
+            &format!("{first}\nconnections = 65"),
+            "connections = 65: is not a valid number; allowed: a whole number from 1 to 64",
+        ),
+        (
+            "tcp",
+            &format!("{OBJECTS}\nhttp = \"3\""),
+            "http = \"3\": is not a version of HTTP over TCP; allowed: `\"1.1\"` or `\"2\"`; for HTTP/3, the transport `quic`",
+        ),
+        (
+            "tcp",
+            &format!("{OBJECTS}\nhttp = 1.0"),
+            "http = 1.0: is not a version of HTTP over TCP; allowed: `\"1.1\"` or `\"2\"`; for HTTP/3, the transport `quic`",
+        ),
+    ] {
+        let refused = load(transport, lines).unwrap_err();
+        assert_eq!(refused, format!("t.toml: flows.main.{message}"), "for {lines:?}");
+    }
+}

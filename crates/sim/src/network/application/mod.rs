@@ -3,6 +3,7 @@
 mod blocking;
 mod buffered;
 mod call;
+mod http1;
 mod http2;
 mod page;
 mod video;
@@ -20,12 +21,13 @@ use blocking::Blocking;
 use buffered::Buffered;
 use call::Call;
 pub use call::Called;
+use http1::Http1;
 use http2::Http2;
 use page::Page;
 use video::Video;
 pub use video::Watched;
 
-use crate::scenario::{ApplicationSpec, FlowSpec, StreamSpec, Streams};
+use crate::scenario::{ApplicationSpec, FlowSpec, HttpVersion, StreamSpec, Streams};
 
 /// Most messages written in one call of [`Application::advance`]. More of them may be due at one instant, without limit:
 /// the rest follow in further calls at that instant, between which a run can be interrupted. The driver's slice of ten
@@ -117,6 +119,14 @@ pub enum Action {
         stream: usize,
         /// The message.
         message: Message,
+    },
+    /// The end that opens the connection of a stream is to open it, over a transport with a connection for each stream. It is open
+    /// once [`Report::Room`] follows at this end.
+    Open {
+        /// At which end.
+        end: End,
+        /// Stream number within the transport.
+        stream: usize,
     },
     /// A message is handed to the transport at an end.
     Write {
@@ -217,7 +227,10 @@ pub(crate) fn build(
         if flow.transport.model().has_streams() {
             return Ok(Box::new(page));
         }
-        return Ok(Box::new(Http2::new(page, objects)));
+        return Ok(match flow.http {
+            Some(HttpVersion::Http1) => Box::new(Http1::new(page, objects, flow.connections())),
+            Some(HttpVersion::Http2) | None => Box::new(Http2::new(page, objects)),
+        });
     }
     if let Some(video) = &flow.video {
         let film = FlowSpec::film(video, folder).map_err(ApplicationError::Video)?;

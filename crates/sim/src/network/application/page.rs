@@ -2,7 +2,7 @@
 //! sending end answers with.
 //!
 //! Every object has a stream for its request and one for its bytes, both with its number, in one connection; over TCP,
-//! [`Http2`](super::http2::Http2) makes one stream of them. The message that the flow's ledger knows is the object, created when the page wants it: its delay includes the request.
+//! [`Http2`](super::http2::Http2) makes one stream of them, and [`Http1`](super::http1::Http1) assigns them to connections. The message that the flow's ledger knows is the object, created when the page wants it: its delay includes the request.
 
 use std::collections::BTreeSet;
 

@@ -56,7 +56,10 @@ fn writes(application: &mut dyn Application, now: u64) -> Vec<(usize, u64, u64)>
             let created = message.created.as_nanos() / 1_000_000;
             Some((*stream, message.size.get(), created))
         }
-        Action::Create { .. } | Action::Datagram { .. } | Action::Finish { .. } => None,
+        Action::Create { .. }
+        | Action::Datagram { .. }
+        | Action::Open { .. }
+        | Action::Finish { .. } => None,
     });
     written.collect()
 }
@@ -66,7 +69,10 @@ fn finishes(application: &mut dyn Application, now: u64) -> Vec<End> {
     application.advance(ms(now), &mut actions).unwrap();
     let ends = actions.iter().filter_map(|action| match action {
         Action::Finish { end } => Some(*end),
-        Action::Create { .. } | Action::Datagram { .. } | Action::Write { .. } => None,
+        Action::Create { .. }
+        | Action::Datagram { .. }
+        | Action::Open { .. }
+        | Action::Write { .. } => None,
     });
     ends.collect()
 }
