@@ -1,0 +1,72 @@
+"""A server over TLS: `python -m tools.against_chromium.serve h2 PORT SITE READY`.
+
+The site is an HTTP Archive, or a folder whose files it serves. The protocol is `h2` or `http/1.1`, as ALPN
+names them. It makes the file READY once it listens. `TCP_NOTSENT_LOWAT` keeps little in the socket that no
+other response can overtake, as servers that honour priorities set it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import mimetypes
+import socket
+import ssl
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tools.against_chromium import certificate, har, http1, http2
+from tools.against_chromium.shapes import Resource
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+
+    from tools.against_chromium.shapes import Site
+
+NOTSENT_LOWAT = 16_384
+
+
+def files(folder: Path) -> Site:
+    """The files of a folder by their paths."""
+    return {
+        f"/{file.name}": Resource(
+            mimetypes.guess_type(file.name)[0] or "application/octet-stream", file.read_bytes()
+        )
+        for file in folder.iterdir()
+        if file.is_file()
+    }
+
+
+async def serve(site: Site, protocol: str, port: int, ready: Path) -> None:
+    """Serves a site on all addresses until it is cancelled; makes a file once it listens."""
+
+    async def connected(reader: StreamReader, writer: StreamWriter) -> None:
+        plain: socket.socket = writer.get_extra_info("socket")
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, NOTSENT_LOWAT)
+        writer.transport.set_write_buffer_limits(high=1, low=0)
+        with contextlib.suppress(ConnectionError, ssl.SSLError, asyncio.IncompleteReadError):
+            if protocol == "h2":
+                await http2.Server(site, reader, writer).run()
+            else:
+                await http1.answer(site, reader, writer)
+        writer.close()
+
+    context = certificate.context(protocol)
+    server = await asyncio.start_server(connected, port=port, ssl=context, family=socket.AF_INET)
+    async with server:
+        ready.touch()
+        await server.serve_forever()
+
+
+def main() -> None:
+    """Serves an archive or a folder."""
+    protocol, port, source, ready = sys.argv[1:]
+    site = files(Path(source)) if Path(source).is_dir() else har.site(Path(source))
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve(site, protocol, int(port), Path(ready)))
+
+
+if __name__ == "__main__":
+    main()

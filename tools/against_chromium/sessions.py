@@ -1,0 +1,89 @@
+"""Sessions of both engines over one link: programs in real time, and the model in virtual time."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import leobench
+from leobench.errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from leobench.result import Result
+
+# The near host of the scenarios here, and the far one.
+NEAR, FAR = "client", "server"
+# A browser's threads wait for each other on few processors; the link's own punctuality is judged as ever.
+REAL = {"settle": "100 ms", "busy": 1.0, "waited": 1.0}
+
+
+@dataclass(frozen=True)
+class Real:
+    """The outcome of a session in real time.
+
+    Attributes:
+        valid: Whether its clock can be trusted.
+        reasons: Why not.
+        wrote: What its main program wrote.
+        started_s: The time of day in seconds at which the network started.
+    """
+
+    valid: bool
+    reasons: tuple[str, ...]
+    wrote: Any
+    started_s: float
+
+
+def scenario(
+    links: dict[str, Any], flow: dict[str, Any] | None = None, duration: str = "120 s"
+) -> dict[str, Any]:
+    """A scenario of two hosts and links between them, with a flow for virtual time."""
+    between = {name: {"between": [NEAR, FAR], **link} for name, link in links.items()}
+    made = {"name": "against-chromium", "nodes": {NEAR: {}, FAR: {}}, "links": between, "duration": duration}
+    return made if flow is None else made | {"flows": {"main": flow}}
+
+
+def virtual(spec: dict[str, Any], seed: int, folder: Path, out: Path | None = None) -> Result:
+    """Runs a scenario in virtual time; its files are in `folder`."""
+    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".json", encoding="utf-8") as file:
+        json.dump(spec, file)
+        file.flush()
+        return leobench.run(file.name, seed=seed, out=out, force=True)
+
+
+def real(
+    spec: dict[str, Any], seed: int, programs: Callable[[Path], Sequence[tuple[str, Sequence[str]]]]
+) -> Real:
+    """Runs programs on the hosts of a scenario.
+
+    Args:
+        spec: The scenario; its flows are left out.
+        seed: The seed of the links.
+        programs: Pairs of a host and a module of this package with arguments, for a folder in which they may
+            meet; the last one writes JSON to the file `out` there.
+
+    Raises:
+        RunError: If a program fails.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        file = folder / "scenario.json"
+        file.write_text(json.dumps(spec | {"real": REAL}), encoding="utf-8")
+        words = [
+            (host, [sys.executable, "-m", f"{__package__}.{module}", *more])
+            for host, (module, *more) in programs(folder)
+        ]
+        ended = leobench.emulate(file, words, seed=seed, out=folder / "network")
+        if ended.code != 0 or not (folder / "out").exists():
+            raise RunError(f"{words[-1][1][2]}: failed with exit code {ended.code}")
+        wrote = json.loads((folder / "out").read_text(encoding="utf-8"))
+        started_ns = json.loads((folder / "network" / "manifest.json").read_text(encoding="utf-8"))["clock"][
+            "started_unix_ns"
+        ]
+    return Real(ended.valid, tuple(ended.reasons), wrote, started_ns / 1e9)
