@@ -21,7 +21,6 @@ OPTIONS = (
     "--no-sandbox",
     "--disable-dev-shm-usage",
     "--ignore-certificate-errors",
-    "--disable-quic",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",

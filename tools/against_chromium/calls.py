@@ -23,7 +23,7 @@ HEADER = ("link", "seconds", "ours (Mbit/s)", "Chromium (Mbit/s)", "ours / Chrom
 # Bytes of a packet's headers of IPv4 and UDP.
 HEADERS = 28
 # Seconds of a call, and the highest bitrate of its picture in bit/s: the links are slower.
-LENGTH_S = 100.0
+LENGTH_S = 115.0
 MOST_BPS = 8e6
 QUEUE = {"kind": "fifo", "limit": "100 kB"}
 # By name: the states of a link, and the intervals that are compared, in seconds from the network's start.
@@ -36,7 +36,7 @@ LINKS: dict[str, tuple[Steps, Sequence[tuple[float, float]]]] = {
             {"at": "50 s", "rate": "2 Mbps"},
             {"at": "80 s", "rate": "4 Mbps"},
         ],
-        ((30, 50), (50, 55), (55, 80), (80, 90), (90, 110)),
+        ((15, 30), (30, 50), (50, 55), (55, 80), (80, 90), (90, 110)),
     ),
     "handover": (
         [
@@ -46,7 +46,7 @@ LINKS: dict[str, tuple[Steps, Sequence[tuple[float, float]]]] = {
             {"at": "80 s", "up": False},
             {"at": "80.15 s", "up": True, "delay": "25 ms"},
         ],
-        ((30, 50), (50, 60), (60, 80), (80, 90), (90, 110)),
+        ((15, 30), (30, 50), (50, 60), (60, 80), (80, 90), (90, 110)),
     ),
 }
 
@@ -176,7 +176,8 @@ def states(samples: Sequence[Sequence[dict[str, Any]]], started_s: float) -> lis
     """The state of the picture's sender in each sample: estimates, and what limits it."""
     rows = []
     for sample in samples:
-        estimates = [each.get("availableOutgoingBitrate") for each in sample if each.get("nominated")]
+        key = "availableOutgoingBitrate"
+        estimates = [each[key] for each in sample if key in each]
         rows += [
             {
                 "time_s": each["timestamp"] / 1e3 - started_s,

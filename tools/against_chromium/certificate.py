@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import ssl
-import tempfile
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def context(protocol: str) -> ssl.SSLContext:
-    """The context of a server that speaks one protocol of ALPN: `h2` or `http/1.1`."""
+
+def write(file: Path) -> str:
+    """Writes a certificate and its key.
+
+    Returns:
+        The SHA-256 of its public key in base64, by which Chromium accepts it (`SPKI` in its options).
+    """
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "server")])
     today = datetime.now(UTC)
@@ -27,9 +35,16 @@ def context(protocol: str) -> ssl.SSLContext:
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
+    file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + private)
+    public = key.public_key().public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return base64.b64encode(hashlib.sha256(public).digest()).decode("ascii")
+
+
+def context(file: Path, protocol: str) -> ssl.SSLContext:
+    """The context of a server with that certificate, for one protocol of ALPN: `h2` or `http/1.1`."""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     made.set_alpn_protocols([protocol])
-    with tempfile.NamedTemporaryFile() as file:
-        Path(file.name).write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + private)
-        made.load_cert_chain(file.name)
+    made.load_cert_chain(file)
     return made

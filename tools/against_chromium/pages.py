@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     import argparse
 
 PORT = "8443"
-# The names of ALPN, and what a flow has for them.
-PROTOCOLS: dict[str, dict[str, Any]] = {"h2": {}, "http/1.1": {"http": "1.1"}}
+TCP = {"kind": "tcp", "congestion": "cubic", "tls": True, "nagle": False}
+# The names of ALPN, and the keys of their flows. aioquic has CUBIC, and its streams take turns by packets.
+PROTOCOLS: dict[str, dict[str, Any]] = {
+    "h2": {"transport": TCP},
+    "http/1.1": {"transport": TCP, "http": "1.1"},
+    "h3": {"transport": {"kind": "quic", "congestion": "cubic"}, "scheduler": "rr"},
+}
 HEADER = ("page", "protocol", "ours (s)", "Chromium (s)", "ours / Chromium", "emulation")
 
 
@@ -80,7 +85,7 @@ def loaded(links: dict[str, Any], file: Path, protocol: str, seed: int) -> tuple
         seed,
         lambda folder: [
             (sessions.FAR, ("serve", protocol, PORT, str(file.absolute()), str(folder / "ready"))),
-            (sessions.NEAR, ("visit", url, str(count), str(folder / "ready"), str(folder / "out"))),
+            (sessions.NEAR, ("visit", url, str(count), protocol, str(folder / "ready"), str(folder / "out"))),
         ],
     )
     spoken = {entry["nextHopProtocol"] for entry in session.wrote}
@@ -96,7 +101,6 @@ def modelled(links: dict[str, Any], file: Path, protocol: str) -> float:
         RunError: If it never ends.
     """
     flow = {
-        "transport": {"kind": "tcp", "congestion": "cubic", "tls": True, "nagle": False},
         "from": sessions.FAR,
         "to": sessions.NEAR,
         "opened_by": "to",

@@ -1,4 +1,7 @@
-"""The recording of a page: Chromium loads it over the loopback device, and its events become an archive."""
+"""The recording of a page: Chromium loads it over the loopback device, and its events become an archive.
+
+Other work of the machine adds to the times of a recording, so the fastest of some counts.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tools.against_chromium import browser, har
-from tools.against_chromium.visit import load
+from tools.against_chromium.visit import load, load_time
 
 if TYPE_CHECKING:
     from playwright.sync_api import CDPSession
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
     from tools.against_chromium.shapes import Site
 
 EVENTS = ("requestWillBeSent", "resourceChangedPriority", "responseReceived", "loadingFinished")
+
+
+RECORDINGS = 5
 
 
 def record(site: Site, file: Path, port: int = 8443) -> None:
@@ -38,10 +44,12 @@ def record(site: Site, file: Path, port: int = 8443) -> None:
         server = subprocess.Popen(words)
         try:
             browser.wait_for(ready)
-            archive = _loaded(f"https://localhost:{port}/", len(site))
+            url = f"https://localhost:{port}/"
+            recorded = [_loaded(url, len(site)) for _ in range(RECORDINGS)]
         finally:
             server.terminate()
             server.wait()
+    _, archive = min(recorded, key=lambda each: each[0])
     file.write_text(json.dumps(archive, indent=1), encoding="utf-8")
 
 
@@ -63,7 +71,8 @@ def _served(site: Site) -> dict[str, Any]:
     return {"log": {"entries": entries}}
 
 
-def _loaded(url: str, count: int) -> dict[str, Any]:
+def _loaded(url: str, count: int) -> tuple[float, dict[str, Any]]:
+    """The seconds of a load, and its archive."""
     events: list[har.Event] = []
     with browser.started() as started:
         page = started.new_page(ignore_https_errors=True)
@@ -71,10 +80,10 @@ def _loaded(url: str, count: int) -> dict[str, Any]:
         for name in EVENTS:
             _listen(session, f"Network.{name}", events)
         session.send("Network.enable")
-        load(page, url, count)
+        seconds = load_time(load(page, url, count))
         finished = [told["requestId"] for name, told in events if name == "Network.loadingFinished"]
         bodies = {key: _body(session, key) for key in finished}
-    return har.archive(events, bodies)
+    return seconds, har.archive(events, bodies)
 
 
 def _listen(session: CDPSession, name: str, events: list[har.Event]) -> None:

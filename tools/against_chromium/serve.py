@@ -1,8 +1,9 @@
-"""A server over TLS: `python -m tools.against_chromium.serve h2 PORT SITE READY`.
+"""A server: `python -m tools.against_chromium.serve h2 PORT SITE READY`.
 
-The site is an HTTP Archive, or a folder whose files it serves. The protocol is `h2` or `http/1.1`, as ALPN
-names them. It makes the file READY once it listens. `TCP_NOTSENT_LOWAT` keeps little in the socket that no
-other response can overtake, as servers that honour priorities set it.
+The site is an HTTP Archive, or a folder whose files it serves. The protocol is `h2`, `http/1.1` or `h3`, as
+ALPN names them. It writes the fingerprint of its certificate to the file READY once it listens.
+`TCP_NOTSENT_LOWAT` keeps little in the socket that no other response can overtake, as servers that honour
+priorities set it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import mimetypes
 import socket
 import ssl
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tools.against_chromium import certificate, har, http1, http2
+from tools.against_chromium import certificate, har, http1, http2, http3
 from tools.against_chromium.shapes import Resource
 
 if TYPE_CHECKING:
@@ -39,7 +41,22 @@ def files(folder: Path) -> Site:
 
 
 async def serve(site: Site, protocol: str, port: int, ready: Path) -> None:
-    """Serves a site on all addresses until it is cancelled; makes a file once it listens."""
+    """Serves a site on all addresses until it is cancelled; writes a file once it listens."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "certificate.pem"
+        fingerprint = certificate.write(file)
+        if protocol == "h3":
+            await http3.start(site, port, file)
+        else:
+            await start(site, protocol, port, file)
+        draft = ready.with_suffix(".draft")
+        draft.write_text(fingerprint, encoding="ascii")
+        draft.rename(ready)
+        await asyncio.Event().wait()
+
+
+async def start(site: Site, protocol: str, port: int, file: Path) -> None:
+    """Listens for connections over TLS and TCP."""
 
     async def connected(reader: StreamReader, writer: StreamWriter) -> None:
         plain: socket.socket = writer.get_extra_info("socket")
@@ -53,11 +70,9 @@ async def serve(site: Site, protocol: str, port: int, ready: Path) -> None:
                 await http1.answer(site, reader, writer)
         writer.close()
 
-    context = certificate.context(protocol)
+    context = certificate.context(file, protocol)
     server = await asyncio.start_server(connected, port=port, ssl=context, family=socket.AF_INET)
-    async with server:
-        ready.touch()
-        await server.serve_forever()
+    await server.start_serving()
 
 
 def main() -> None:
