@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from leobench.errors import RunError
-from tools.against_chromium import calls, camera, film, report, visit
+from leobench.errors import InputError, RunError
+from tools.against_chromium import browser, calls, camera, film, report, visit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,3 +85,22 @@ def test_the_camera_has_whole_frames(tmp_path: Path) -> None:
     assert header.split()[1:3] == [b"W640", b"H360"]
     # A frame has its mark, a byte of brightness per pixel, and half as many of colour.
     assert len(rest) == camera.FRAMES * (6 + 640 * 360 * 3 // 2)
+
+
+def test_missing_programs_are_named_with_their_packages() -> None:
+    with pytest.raises(
+        InputError, match=r"^no-such-program: is not installed; films need it \(apt install x\)$"
+    ):
+        browser.needed(["no-such-program"], "films", "x")
+
+
+def test_a_missing_player_is_named(tmp_path: Path) -> None:
+    """By its name and its source, before anything starts."""
+    with pytest.raises(
+        InputError, match=r"--dashjs = .*: has no .*dash\.all\.min\.js; unpack `npm pack dashjs@5`"
+    ):
+        film.player(tmp_path)
+    script = tmp_path / film.DASHJS
+    script.parent.mkdir(parents=True)
+    script.touch()
+    assert film.player(tmp_path) == script

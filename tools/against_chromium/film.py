@@ -62,21 +62,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compares, and prints a table.
-
-    Raises:
-        InputError: If the player is not there.
-    """
+    """Compares, and prints a table."""
     browser.program()
-    player = args.dashjs / DASHJS
-    if not player.is_file():
-        raise InputError(f"--dashjs = {args.dashjs}: has no {DASHJS}; unpack `npm pack dashjs@5` there")
+    script = player(args.dashjs)
     folder = args.out / "film"
     footage.make(folder)
     pairs: list[tuple[Watched, Watched]] = []
     reasons: list[str] = []
     for seed in range(1, args.views + 1):
-        session, theirs = watched(folder, player, seed)
+        session, theirs = watched(folder, script, seed)
         print(f"film {seed} {theirs} {'; '.join(session.reasons) or 'valid'}", file=sys.stderr)
         start_s = session.wrote["started_ms"] / 1e3 - session.started_s
         ours, segments = modelled(folder, start_s, seed)
@@ -88,6 +82,18 @@ def run(args: argparse.Namespace) -> None:
             reasons.extend(session.reasons)
     told = report.verdict(len(pairs), args.views, reasons)
     print(report.table(HEADER, rows(pairs, told)), end="")
+
+
+def player(folder: Path) -> Path:
+    """The player's script.
+
+    Raises:
+        InputError: If it is not there.
+    """
+    script = folder / DASHJS
+    if not script.is_file():
+        raise InputError(f"--dashjs = {folder}: has no {DASHJS}; unpack `npm pack dashjs@5` there")
+    return script
 
 
 def rows(pairs: list[tuple[Watched, Watched]], told: str) -> list[list[str]]:
@@ -112,7 +118,7 @@ def rows(pairs: list[tuple[Watched, Watched]], told: str) -> list[list[str]]:
     return made
 
 
-def watched(folder: Path, player: Path, seed: int) -> tuple[sessions.Real, Watched]:
+def watched(folder: Path, script: Path, seed: int) -> tuple[sessions.Real, Watched]:
     """The film in dash.js."""
     url = f"https://{sessions.FAR}:{PORT}/{footage.MANIFEST}"
     session = sessions.real(
@@ -122,7 +128,7 @@ def watched(folder: Path, player: Path, seed: int) -> tuple[sessions.Real, Watch
             (sessions.FAR, ("serve", "h2", PORT, str(folder.absolute()), str(meeting / "ready"))),
             (
                 sessions.NEAR,
-                ("watch", url, str(player.absolute()), str(meeting / "ready"), str(meeting / "out")),
+                ("watch", url, str(script.absolute()), str(meeting / "ready"), str(meeting / "out")),
             ),
         ],
     )
