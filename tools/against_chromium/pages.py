@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> None:
 
 def compare(links: dict[str, Any], file: Path, protocol: str, loads: int) -> list[str]:
     """A row of the table."""
+    ours = modelled(links, file, protocol)
     times: list[float] = []
     reasons: list[str] = []
     tries = 0
@@ -64,7 +65,6 @@ def compare(links: dict[str, Any], file: Path, protocol: str, loads: int) -> lis
             reasons.append(reason)
         else:
             times.append(took)
-    ours = modelled(links, file, protocol)
     told = report.verdict(len(times), tries, reasons)
     if not times:
         return [file.stem, protocol, f"{ours:.3f}", "", "", told]
