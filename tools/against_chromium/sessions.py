@@ -75,15 +75,14 @@ def real(
         folder = Path(temporary)
         file = folder / "scenario.json"
         file.write_text(json.dumps(spec | {"real": REAL}), encoding="utf-8")
+        # A browser that is ended with the session leaves its profile behind, in the folder that is removed.
         words = [
-            (host, [sys.executable, "-m", f"{__package__}.{module}", *more])
+            (host, ["env", f"TMPDIR={folder}", sys.executable, "-m", f"{__package__}.{module}", *more])
             for host, (module, *more) in programs(folder)
         ]
         ended = leobench.emulate(file, words, seed=seed, out=folder / "network")
         if ended.code != 0 or not (folder / "out").exists():
-            raise RunError(f"{words[-1][1][2]}: failed with exit code {ended.code}")
+            raise RunError(f"{programs(folder)[-1][1][0]}: failed with exit code {ended.code}")
         wrote = json.loads((folder / "out").read_text(encoding="utf-8"))
-        started_ns = json.loads((folder / "network" / "manifest.json").read_text(encoding="utf-8"))["clock"][
-            "started_unix_ns"
-        ]
-    return Real(ended.valid, tuple(ended.reasons), wrote, started_ns / 1e9)
+        manifest = json.loads((folder / "network" / "manifest.json").read_text(encoding="utf-8"))
+    return Real(ended.valid, tuple(ended.reasons), wrote, manifest["clock"]["started_unix_ns"] / 1e9)

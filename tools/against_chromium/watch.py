@@ -13,8 +13,10 @@ from tools.against_chromium import browser
 
 # Seconds that a buffer may hold, in place of the player's own 18 and 30.
 MOST_BUFFER_S = 30
+# Seconds after which a film that has not ended counts as failed.
+LONGEST_S = 900
 # Stalls are `waiting` events after the first picture; seeks and the end cause others.
-PLAY = """([url, most]) => new Promise((done, fail) => {
+PLAY = """([url, most, longest]) => new Promise((done, fail) => {
   const video = document.querySelector("video")
   const seen = {started_ms: Date.now(), segments: [], stalls: [], first_ms: null}
   let since = null
@@ -27,6 +29,7 @@ PLAY = """([url, most]) => new Promise((done, fail) => {
     if (seen.first_ms !== null && !video.ended) since ??= Date.now()
   })
   video.addEventListener("ended", () => done(seen))
+  setTimeout(() => fail(new Error(`the film did not end within ${longest} s`)), 1000 * longest)
   const player = dashjs.MediaPlayer().create()
   player.updateSettings({streaming: {buffer: {
     bufferTimeDefault: most, bufferTimeAtTopQuality: most, bufferTimeAtTopQualityLongForm: most}}})
@@ -50,7 +53,7 @@ def main() -> None:
         page = started.new_page(ignore_https_errors=True)
         page.goto(f"{url.rsplit('/', 1)[0]}/index.html")
         page.add_script_tag(path=dashjs)
-        seen = page.evaluate(PLAY, [url, MOST_BUFFER_S])
+        seen = page.evaluate(PLAY, [url, MOST_BUFFER_S, LONGEST_S])
     Path(out).write_text(json.dumps(seen), encoding="utf-8")
 
 
