@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from leobench.errors import InputError, RunError
-from tools.against_chromium import browser, calls, camera, film, report, visit
+from tools.against_chromium import browser, calls, camera, film, report, sessions, visit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -75,7 +76,6 @@ def test_a_load_takes_from_the_connection_to_the_last_byte() -> None:
 
 def test_tables_are_markdown() -> None:
     assert report.table(("a", "b"), [["1", "2"]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
-    assert report.verdict(19, 20, ["late", "busy"]) == "19 of 20 valid: late"
 
 
 def test_the_camera_has_whole_frames(tmp_path: Path) -> None:
@@ -104,3 +104,19 @@ def test_a_missing_player_is_named(tmp_path: Path) -> None:
     script.parent.mkdir(parents=True)
     script.touch()
     assert film.player(tmp_path) == script
+
+
+def test_invalid_sessions_are_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    """The second of five seeds is invalid; later, all are."""
+
+    def run(seed: int, invalid: Sequence[int]) -> tuple[sessions.Real, int]:
+        reasons = ("late",) if seed in invalid else ()
+        return sessions.Real(not reasons, reasons, None, 0.0), 10 * seed
+
+    assert sessions.until_valid("page", 3, lambda seed: run(seed, [2])) == (
+        [10, 30, 40],
+        "3 of 4 valid: late",
+    )
+    assert capsys.readouterr().err.splitlines()[:2] == ["page 1: valid: 10", "page 2: late: 20"]
+    assert sessions.until_valid("page", 2, lambda seed: run(seed, [])) == ([10, 20], "2 of 2 valid")
+    assert sessions.until_valid("page", 2, lambda seed: run(seed, range(9))) == ([], "0 of 4 valid: late")

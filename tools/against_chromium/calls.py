@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +57,12 @@ class Sent:
     times_s: list[float]
     bytes_sent: list[float]
 
+    def __str__(self) -> str:
+        mean_mbps = 8e-6 * (self.bytes_sent[-1] - self.bytes_sent[0]) / (self.times_s[-1] - self.times_s[0])
+        return f"{mean_mbps:.2f} Mbit/s from {self.times_s[0]:.0f} to {self.times_s[-1]:.0f} s"
+
+    __repr__ = __str__
+
     def rate(self, start: float, end: float) -> float | None:
         """The mean rate of an interval in bit/s, between samples in proportion; `None` outside."""
         if not self.times_s or self.times_s[0] > start + 1 or self.times_s[-1] < end - 1:
@@ -82,24 +87,20 @@ def run(args: argparse.Namespace) -> None:
 
 
 def compare(name: str, calls: int, out: Path) -> list[list[str]]:
-    """Rows of the table: a link's intervals. Invalid calls do not count."""
-    steps, intervals = LINKS[name]
-    pairs: list[tuple[Sent, Sent]] = []
-    reasons: list[str] = []
-    for seed in range(1, calls + 1):
-        session, theirs = called(steps, seed)
-        print(f"{name} {seed} {'; '.join(session.reasons) or 'valid'}", file=sys.stderr)
-        ours = modelled(steps, theirs.times_s[0], seed)
-        _write(out / f"{name}-{seed}.csv", ours, theirs)
-        pl.DataFrame(states(session.wrote["samples"], session.started_s)).write_csv(
-            out / f"{name}-{seed}-chromium.csv"
-        )
-        if session.valid:
-            pairs.append((ours, theirs))
-        else:
-            reasons.extend(session.reasons)
-    told = report.verdict(len(pairs), calls, reasons)
-    return [_row(name, interval, pairs, told) for interval in intervals]
+    """Rows of the table: a link's intervals."""
+    pairs, told = sessions.until_valid(name, calls, lambda seed: _pair(name, seed, out))
+    return [_row(name, interval, pairs, told) for interval in LINKS[name][1]]
+
+
+def _pair(name: str, seed: int, out: Path) -> tuple[sessions.Real, tuple[Sent, Sent]]:
+    """A call by the model and one of Chromium, whose rates are written to files."""
+    steps, _ = LINKS[name]
+    session, theirs = called(steps, seed)
+    ours = modelled(steps, theirs.times_s[0], seed)
+    _write(out / f"{name}-{seed}.csv", ours, theirs)
+    rows = states(session.wrote["samples"], session.started_s)
+    pl.DataFrame(rows).write_csv(out / f"{name}-{seed}-chromium.csv")
+    return session, (ours, theirs)
 
 
 def _row(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import statistics
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,21 +66,22 @@ def run(args: argparse.Namespace) -> None:
     script = player(args.dashjs)
     folder = args.out / "film"
     footage.make(folder)
-    pairs: list[tuple[Watched, Watched]] = []
-    reasons: list[str] = []
-    for seed in range(1, args.views + 1):
-        session, theirs = watched(folder, script, seed)
-        print(f"film {seed} {theirs} {'; '.join(session.reasons) or 'valid'}", file=sys.stderr)
-        start_s = session.wrote["started_ms"] / 1e3 - session.started_s
-        ours, segments = modelled(folder, start_s, seed)
-        segments.write_csv(args.out / f"film-{seed}-ours.csv")
-        pl.DataFrame(session.wrote["segments"]).write_csv(args.out / f"film-{seed}-dashjs.csv")
-        if session.valid:
-            pairs.append((ours, theirs))
-        else:
-            reasons.extend(session.reasons)
-    told = report.verdict(len(pairs), args.views, reasons)
+    pairs, told = sessions.until_valid(
+        "film", args.views, lambda seed: compare(folder, script, seed, args.out)
+    )
     print(report.table(HEADER, rows(pairs, told)), end="")
+
+
+def compare(
+    folder: Path, script: Path, seed: int, out: Path
+) -> tuple[sessions.Real, tuple[Watched, Watched]]:
+    """A view by the model and one in dash.js, whose segments are written to files."""
+    session, theirs = watched(folder, script, seed)
+    start_s = session.wrote["started_ms"] / 1e3 - session.started_s
+    ours, segments = modelled(folder, start_s, seed)
+    segments.write_csv(out / f"film-{seed}-ours.csv")
+    pl.DataFrame(session.wrote["segments"]).write_csv(out / f"film-{seed}-dashjs.csv")
+    return session, (ours, theirs)
 
 
 def player(folder: Path) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ TCP = {"kind": "tcp", "congestion": "cubic", "tls": True, "nagle": False}
 PROTOCOLS: dict[str, dict[str, Any]] = {
     "h2": {"transport": TCP},
     "http/1.1": {"transport": TCP, "http": "1.1"},
-    "h3": {"transport": {"kind": "quic", "congestion": "cubic"}, "scheduler": "rr"},
+    "h3": {"transport": {"kind": "quic", "congestion": "cubic", "scheduler": "rr"}},
 }
 HEADER = ("page", "protocol", "ours (s)", "Chromium (s)", "ours / Chromium", "emulation")
 
@@ -54,18 +53,9 @@ def run(args: argparse.Namespace) -> None:
 def compare(links: dict[str, Any], file: Path, protocol: str, loads: int) -> list[str]:
     """A row of the table."""
     ours = modelled(links, file, protocol)
-    times: list[float] = []
-    reasons: list[str] = []
-    tries = 0
-    while len(times) < loads and tries < 2 * loads:
-        tries += 1
-        took, reason = loaded(links, file, protocol, tries)
-        print(f"{file.stem} {protocol} {took:.3f} s {reason or 'valid'}", file=sys.stderr)
-        if reason:
-            reasons.append(reason)
-        else:
-            times.append(took)
-    told = report.verdict(len(times), tries, reasons)
+    times, told = sessions.until_valid(
+        f"{file.stem} {protocol}", loads, lambda seed: loaded(links, file, protocol, seed)
+    )
     if not times:
         return [file.stem, protocol, f"{ours:.3f}", "", "", told]
     theirs = statistics.median(times)
@@ -73,8 +63,8 @@ def compare(links: dict[str, Any], file: Path, protocol: str, loads: int) -> lis
     return [file.stem, protocol, f"{ours:.3f}", spread, f"{ours / theirs:.2f}", told]
 
 
-def loaded(links: dict[str, Any], file: Path, protocol: str, seed: int) -> tuple[float, str]:
-    """The seconds of a load by Chromium, and why they do not count, if so.
+def loaded(links: dict[str, Any], file: Path, protocol: str, seed: int) -> tuple[sessions.Real, float]:
+    """A load by Chromium, and its seconds.
 
     Raises:
         RunError: If it spoke another protocol.
@@ -91,7 +81,7 @@ def loaded(links: dict[str, Any], file: Path, protocol: str, seed: int) -> tuple
     spoken = {entry["nextHopProtocol"] for entry in session.wrote}
     if spoken != {protocol}:
         raise RunError(f"{file}: loaded by {', '.join(sorted(spoken))} instead of {protocol}")
-    return visit.load_time(session.wrote), "; ".join(session.reasons)
+    return session, round(visit.load_time(session.wrote), 3)
 
 
 def modelled(links: dict[str, Any], file: Path, protocol: str) -> float:

@@ -12,9 +12,3 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def verdict(valid: int, all_runs: int, reasons: Sequence[str]) -> str:
-    """How many sessions were valid, and the first reason against the others."""
-    told = f"{valid} of {all_runs} valid"
-    return f"{told}: {reasons[0]}" if reasons else told

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import leobench
 from leobench.errors import RunError
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from leobench.result import Result
 
+T = TypeVar("T")
 # The near host of the scenarios here, and the far one.
 NEAR, FAR = "client", "server"
 # A browser's threads wait for each other on few processors; the link's own punctuality is judged as ever.
@@ -86,3 +87,29 @@ def real(
         wrote = json.loads((folder / "out").read_text(encoding="utf-8"))
         manifest = json.loads((folder / "network" / "manifest.json").read_text(encoding="utf-8"))
     return Real(ended.valid, tuple(ended.reasons), wrote, manifest["clock"]["started_unix_ns"] / 1e9)
+
+
+def until_valid(subject: str, count: int, run: Callable[[int], tuple[Real, T]]) -> tuple[list[T], str]:
+    """Repeats sessions until so many were valid, at most twice as many.
+
+    Args:
+        subject: Their name in reports of progress on the standard error.
+        count: How many valid ones are needed.
+        run: Runs the session of a seed; the seeds count from 1.
+
+    Returns:
+        The measurements of valid sessions, and how many of all they were, with the first reason against one.
+    """
+    measured: list[T] = []
+    reasons: list[str] = []
+    tries = 0
+    while len(measured) < count and tries < 2 * count:
+        tries += 1
+        session, outcome = run(tries)
+        print(f"{subject} {tries}: {'; '.join(session.reasons) or 'valid'}: {outcome}", file=sys.stderr)
+        if session.valid:
+            measured.append(outcome)
+        else:
+            reasons.extend(session.reasons)
+    told = f"{len(measured)} of {tries} valid"
+    return measured, f"{told}: {reasons[0]}" if reasons else told
