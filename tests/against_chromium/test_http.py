@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.paths import ROOT
+from tools.against_chromium import record
 from tools.against_chromium.http2 import Response, chosen, priority
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ def test_files_come_whole_over_either_protocol(protocol: str, tmp_path: Path) ->
     content = bytes(range(256)) * 2_000
     (folder / "file.bin").write_bytes(content)
     (folder / "other.bin").write_bytes(content[:1000])
+    port = str(record.free_port())
     module = "tools.against_chromium.serve"
-    words = [sys.executable, "-m", module, protocol, "18443", str(folder), str(ready)]
+    words = [sys.executable, "-m", module, protocol, port, str(folder), str(ready)]
     server = subprocess.Popen(words, cwd=ROOT)
     try:
         limit = time.monotonic() + 60
@@ -57,7 +59,7 @@ def test_files_come_whole_over_either_protocol(protocol: str, tmp_path: Path) ->
             assert server.poll() is None
             assert time.monotonic() < limit
             time.sleep(0.02)
-        asked = [f"https://localhost:18443/{name}.bin" for name in ("file", "other", "file")]
+        asked = [f"https://localhost:{port}/{name}.bin" for name in ("file", "other", "file")]
         version = "--http2" if protocol == "h2" else "--http1.1"
         fetch = [
             curl,

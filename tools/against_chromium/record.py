@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,8 +28,9 @@ EVENTS = ("requestWillBeSent", "resourceChangedPriority", "responseReceived", "l
 RECORDINGS = 5
 
 
-def record(site: Site, file: Path, port: int = 8443) -> None:
+def record(site: Site, file: Path) -> None:
     """Records a site into an archive."""
+    port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         given, ready = Path(folder) / "given.har", Path(folder) / "ready"
         given.write_text(json.dumps(_served(site)), encoding="utf-8")
@@ -51,6 +53,13 @@ def record(site: Site, file: Path, port: int = 8443) -> None:
             server.wait()
     _, archive = min(recorded, key=lambda each: each[0])
     file.write_text(json.dumps(archive, indent=1), encoding="utf-8")
+
+
+def free_port() -> int:
+    """A port of this machine on which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    return port
 
 
 def _served(site: Site) -> dict[str, Any]:
