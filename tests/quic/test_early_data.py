@@ -56,7 +56,7 @@ def test_null_protection_has_no_tickets() -> None:
 
 
 def test_what_is_no_memory_of_tickets_is_refused() -> None:
-    with pytest.raises(InputError, match="sessions = 3: allowed: a `leobench.quic.Sessions`, or None"):
+    with pytest.raises(InputError, match=r"sessions = 3: allowed: a `leobench.quic.Sessions`, or None"):
         quic.Connection(is_client=True, **tls(), sessions=3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="early_data = 'no': allowed: True, False"):
         quic.Sessions(early_data="no")  # type: ignore[arg-type]
