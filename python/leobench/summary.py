@@ -22,6 +22,7 @@ __all__ = [
     "AgeSummary",
     "AudienceSummary",
     "CallSummary",
+    "CancelledSummary",
     "CompetitionSummary",
     "CompetitorSummary",
     "DelaySummary",
@@ -415,6 +416,27 @@ class CallSummary(Record):
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
+class CancelledSummary(Record):
+    """Messages that the sender cancelled because their deadline had passed.
+
+    Those that arrived whole nevertheless do not count.
+
+    Attributes:
+        messages: How many. [messages]
+        sent_bytes: Their bytes that had been sent in vain, retransmissions not included. [bytes]
+        unsent_bytes: Their bytes that were never sent. [bytes]
+        in_time_messages: Messages delivered in time, beside them. [messages]
+    """
+
+    __slots__ = ()
+
+    messages: int
+    sent_bytes: int
+    unsent_bytes: int
+    in_time_messages: int
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class AgeSummary(Record):
     """Ages: time since the creation of the freshest message that arrived; `None` before the second.
 
@@ -442,6 +464,8 @@ class StreamSummary(Record):
         undelivered_messages: Those of them that had not been delivered at the end. [messages]
         late_messages: Those that missed the stream's deadline, delivered or not; only where it has one.
             [messages] Left out of the file where it does not apply.
+        cancelled: Messages that the sender cancelled; only where it does (`on_deadline = "cancel"`). Left out
+            of the file where it does not apply.
         delay_ms: Their delays from creation to delivery. [ms]
         jitter_ms: Mean absolute difference of consecutive messages' delays. [ms]
         age_ms: How old the freshest data of the stream was at the receiving end; only where its source sends
@@ -450,13 +474,14 @@ class StreamSummary(Record):
 
     __slots__ = ()
 
-    _parts: ClassVar[Parts] = {"delay_ms": DelaySummary, "age_ms": AgeSummary}
-    _absent: ClassVar[Absent] = {"late_messages": NoneType, "age_ms": NoneType}
+    _parts: ClassVar[Parts] = {"cancelled": CancelledSummary, "delay_ms": DelaySummary, "age_ms": AgeSummary}
+    _absent: ClassVar[Absent] = {"late_messages": NoneType, "cancelled": NoneType, "age_ms": NoneType}
     name: str
     goodput_bps: float | None
     messages: int
     undelivered_messages: int
     late_messages: int | None
+    cancelled: CancelledSummary | None
     delay_ms: DelaySummary
     jitter_ms: float | None
     age_ms: AgeSummary | None

@@ -39,7 +39,10 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
         let problem = "the QUIC stack `own` takes its writer by `write_qlog`";
         return Err(EndpointError::Qlog(problem.to_owned()));
     }
-    let streams = StreamConfig::of_flow(spec, role, sends, receives, rng, plugins);
+    let mut streams = StreamConfig::of_flow(spec, role, sends, receives, rng, plugins);
+    if config.message_streams {
+        streams.allow_message_streams();
+    }
     let mut streams = Streams::new(&streams)?;
     if spec.multipath.is_some() && receives > 0 {
         streams.measure_arrivals();
@@ -95,7 +98,10 @@ fn server_params(
     let QuicConfig { spec, role, sends, rng, plugins, .. } = *config;
     let mut params = ours.clone();
     if role == Role::Client {
-        let server = StreamConfig::of_flow(spec, Role::Server, &[], sends.len(), rng, plugins);
+        let mut server = StreamConfig::of_flow(spec, Role::Server, &[], sends.len(), rng, plugins);
+        if config.message_streams {
+            server.allow_message_streams();
+        }
         Streams::new(&server)?.write_params(&mut params);
     }
     Ok(params)

@@ -22,6 +22,8 @@ pub struct QuicConfig<'a> {
     pub receives: usize,
     /// Whether streams of the flow, at either end, travel in datagrams.
     pub datagrams: bool,
+    /// Whether messages of the flow, at either end, travel in streams of their own.
+    pub message_streams: bool,
     /// This end's address.
     pub local: SocketAddr,
     /// The other end's address.

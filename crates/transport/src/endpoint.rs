@@ -266,6 +266,31 @@ pub enum Report {
         /// Whether this end dropped it because its deadline passed before it could be sent. One that was sent may still arrive.
         dropped: bool,
     },
+    /// This end has opened a stream for a message alone.
+    Opened {
+        /// Stream number within the flow.
+        stream: u32,
+        /// Number of the message within that stream.
+        message: u64,
+        /// Number of its own stream among those for a message alone.
+        number: u64,
+    },
+    /// Bytes of a message in a stream of its own have been handed to the receiving application in order.
+    Part {
+        /// Number of its own stream, as [`Opened`](Self::Opened) tells.
+        number: u64,
+        /// How many.
+        bytes: u64,
+    },
+    /// This end cancelled a message because its deadline passed. If it was sent in full, it may still arrive.
+    Cancelled {
+        /// Stream number within the flow.
+        stream: u32,
+        /// Number of the message within that stream.
+        message: u64,
+        /// Its bytes that were sent.
+        sent: u64,
+    },
 }
 
 const _: () = assert!(size_of::<Report>() <= 32, "most packets cause one");

@@ -22,6 +22,7 @@ impl Connection {
             None => earliest(self.paths.first().timer(), self.ack_timer(now)),
             Some(_) => self.timer_of_paths(now),
         };
+        first = earliest(first, self.streams.cancellation());
         if !self.handshake.confirmed {
             first = earliest(first, self.handshake_ack_timer(now));
         }
@@ -73,6 +74,7 @@ impl Connection {
             self.abandon(now, "timed out", "idle_timeout");
             return;
         }
+        self.streams.cancel_due(now);
         if self.multipath.is_none() {
             return self.on_path_timer(now, PathSet::FIRST);
         }

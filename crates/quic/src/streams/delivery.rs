@@ -15,6 +15,7 @@ impl Streams {
                 if part.is_done() {
                     self.event(StreamEvent::Acked(id));
                     self.clean(id);
+                    self.forget_acked();
                     self.prune();
                 } else if part.queued.again && !part.has_again() {
                     self.prune();

@@ -45,6 +45,7 @@ impl Streams {
         for id in streams {
             self.begin_again(id);
         }
+        self.release_messages();
         self.note_blocked();
     }
 
@@ -81,7 +82,7 @@ impl Streams {
 
     /// Lets the scheduler choose a stream of the flow, if nothing of it has to be sent before and its limit allows more.
     pub(super) fn release(&mut self, id: StreamId) {
-        let Some(stream) = self.flow_of(id) else { return };
+        let Some(stream) = self.flow_of(id) else { return self.release_message(id) };
         let part = self.table.send(id);
         if part.is_some_and(|part| part.unsent() == 0 && part.credit() > 0 && !part.is_reset()) {
             self.hold(stream, false);

@@ -146,6 +146,12 @@ impl Streams {
         if self.datagrams.as_ref().is_some_and(|datagrams| datagrams.has(stream)) {
             return self.send_datagrams(now, (stream, bytes), payload, progress);
         }
+        if self.messages.as_ref().is_some_and(|messages| messages.has(stream)) {
+            // The scheduler cuts it by the header of another stream.
+            let is_alone = flows.fills_packets() && flows.shares().len() == 1;
+            let share = if is_alone { bytes.max(payload.room) } else { bytes };
+            return self.send_messages((stream, share), payload, progress);
+        }
         let kind = StreamKind { initiator: self.role, direction: Directionality::Unidirectional };
         let id = kind.id(stream as u64);
         let Some(part) = self.table.send(id) else { return };

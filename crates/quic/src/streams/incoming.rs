@@ -136,7 +136,12 @@ impl Streams {
         if end > start {
             self.event(StreamEvent::Readable { id, start, end });
             if StreamKind::of(id).direction == Directionality::Unidirectional {
-                self.report(Report::Delivered { stream: index(id) as usize, offset: end });
+                let number = index(id);
+                let first = self.message_streams_from.unwrap_or(u64::MAX);
+                self.report(match number.checked_sub(first) {
+                    Some(number) => Report::Part { number, bytes: end - start },
+                    None => Report::Delivered { stream: number as usize, offset: end },
+                });
             }
         }
     }
@@ -221,6 +226,7 @@ impl Streams {
             self.on_permitted(kind, before, limit);
             if kind == Directionality::Unidirectional && self.established {
                 self.open_flows();
+                self.release_messages();
                 self.note_blocked();
             }
         }

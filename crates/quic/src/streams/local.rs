@@ -16,6 +16,9 @@ impl Streams {
         if self.is_datagrams(stream) {
             return self.push_message(stream, message);
         }
+        if self.has_message_streams(stream) {
+            return self.push_own(stream, message);
+        }
         if !self.established {
             return;
         }
@@ -45,7 +48,8 @@ impl Streams {
 
     fn finish_if_drained(&mut self, stream: usize) {
         let Some(flows) = &self.flows else { return };
-        if flows.buffer().streams()[stream].backlog() > 0 || self.is_datagrams(stream) {
+        let is_apart = self.is_datagrams(stream) || self.has_message_streams(stream);
+        if is_apart || flows.buffer().streams()[stream].backlog() > 0 {
             return;
         }
         let id = self.flow_id(stream);
@@ -75,7 +79,7 @@ impl Streams {
             let stream = self.table.opened(kind) as usize;
             let opened = self.stream(kind);
             let id = self.table.open(kind, opened);
-            if self.is_datagrams(stream) {
+            if self.is_datagrams(stream) || self.has_message_streams(stream) {
                 continue;
             }
             if self.table.send(id).is_some_and(|part| part.credit() > 0) {
@@ -162,6 +166,7 @@ impl Streams {
             self.abandoned += self.backlog(stream);
             self.hold(stream, true);
         }
+        self.on_message_abandoned(id);
         self.prune();
     }
 

@@ -16,6 +16,7 @@ mod fill;
 mod id;
 mod incoming;
 mod local;
+mod messages;
 mod packet;
 mod receive;
 mod send;
@@ -37,6 +38,7 @@ use self::credit::Credit;
 pub(crate) use self::credit::ReceiveWindow;
 use self::datagrams::DatagramStreams;
 use self::id::{StreamKind, side};
+use self::messages::MessageStreams;
 use self::receive::ReceivePart;
 pub(crate) use self::receive::ReceiveState;
 use self::send::SendPart;
@@ -65,6 +67,8 @@ pub(crate) struct StreamConfig<'a> {
     pub(crate) peer_bidirectional: u64,
     /// How many unidirectional streams the peer may have open at a time.
     pub(crate) peer_unidirectional: u64,
+    /// How many of those are the flow's, if each of the others carries a message alone.
+    pub(crate) message_streams_from: Option<u64>,
     /// Whether to keep [`StreamEvent`]s.
     pub(crate) keeps_events: bool,
 }
@@ -89,7 +93,16 @@ impl<'a> StreamConfig<'a> {
             connection_window: spec.connection_window.into(),
             peer_bidirectional: 0,
             peer_unidirectional: receives as u64,
+            message_streams_from: None,
             keeps_events: false,
+        }
+    }
+
+    /// Lets the peer open streams for messages alone, behind those of the flow.
+    pub(crate) fn allow_message_streams(&mut self) {
+        self.message_streams_from = Some(self.peer_unidirectional);
+        if self.peer_unidirectional > 0 {
+            self.peer_unidirectional += messages::MOST_OPEN;
         }
     }
 }
@@ -152,6 +165,10 @@ pub(crate) struct Streams {
     flows: Option<Multiplexer>,
     /// Those of them that travel in datagrams, if any do.
     datagrams: Option<Box<DatagramStreams>>,
+    /// Those of them whose messages have streams of their own, if there are any.
+    messages: Option<Box<MessageStreams>>,
+    /// The number of the peer's first stream that carries a message alone, if any do.
+    message_streams_from: Option<u64>,
     /// The application has written everything to them.
     finishing: bool,
     /// Bytes that wait for streams of the flow that were abandoned.
@@ -210,6 +227,8 @@ impl Streams {
             table: Table::default(),
             flows,
             datagrams: DatagramStreams::new(sends),
+            messages: MessageStreams::new(sends),
+            message_streams_from: config.message_streams_from,
             finishing: false,
             abandoned: 0,
             initial: InitialLimits::default(),
@@ -269,6 +288,7 @@ impl Streams {
         }
         self.open_flows();
         self.release_datagrams();
+        self.release_messages();
         self.note_blocked();
     }
 

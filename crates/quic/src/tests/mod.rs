@@ -8,6 +8,7 @@ mod flow_datagrams;
 mod handover;
 mod keys;
 mod meetings;
+mod message_streams;
 mod migration;
 mod numbers;
 mod paths;

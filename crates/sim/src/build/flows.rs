@@ -6,7 +6,7 @@ use leobench_base::{End, FlowId, NodeId, Protocol, SimTime};
 #[cfg(feature = "noq")]
 use leobench_quic::Stack;
 use leobench_quic::{Protected, QuicConfig, QuicEndpoint, QuicSpec};
-use leobench_transport::buffer::{Attributes, Carried};
+use leobench_transport::buffer::{Attributes, Carried, OnDeadline};
 use leobench_transport::plugin::{Plugin, PluginKind, StackSetup};
 use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpPool, TcpSpec};
 use leobench_transport::udp::UdpEndpoint;
@@ -112,8 +112,10 @@ impl FromScenario<'_> {
     fn ledger(&self, flow: &FlowSpec) -> FlowLedger {
         let warm_up = SimTime::ZERO + self.spec.warm_up;
         let deadlines = flow.attributes().into_iter().map(|stream| stream.deadline);
+        let cancels = flow.attributes().into_iter().map(|it| it.on_deadline == OnDeadline::Cancel);
         let ledger = FlowLedger::new(flow.stream_count(), warm_up)
             .with_deadlines(deadlines)
+            .with_cancellations(cancels)
             .with_ages(flow.streams_that_repeat());
         let competes = self.spec.competitors().count() > 1 && !flow.background;
         let ledger = if flow.is_endless() { ledger.endless() } else { ledger };
@@ -188,12 +190,14 @@ impl FromScenario<'_> {
             let flow = name.to_owned();
             BuildError::Qlog { flow, end, error }
         })?;
+        let carries = |way| streams.iter().any(|stream| stream.carried == way);
         let mut config = QuicConfig {
             spec,
             role,
             sends: sends_on,
             receives,
-            datagrams: streams.iter().any(|stream| stream.carried == Carried::Datagrams),
+            datagrams: carries(Carried::Datagrams),
+            message_streams: carries(Carried::StreamPerMessage),
             local,
             remote,
             start,

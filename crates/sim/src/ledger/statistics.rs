@@ -28,6 +28,21 @@ pub struct Statistics {
     created_ever: u64,
     /// How old the freshest message is, where it is measured.
     pub(super) age: Option<Box<Age>>,
+    /// The messages that the sender cancelled, where it cancels any.
+    pub(super) cancellations: Option<Box<Cancellations>>,
+}
+
+/// Messages that their sender cancelled, as their deadline had passed. Those that arrived nevertheless do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cancellations {
+    /// How many.
+    pub messages: u64,
+    /// Their bytes that were sent, in vain.
+    pub sent: u64,
+    /// Their bytes that were not sent.
+    pub unsent: u64,
+    /// Messages that were delivered in time, beside them.
+    pub in_time: u64,
 }
 
 impl Statistics {
@@ -48,6 +63,7 @@ impl Statistics {
             lost_ever: 0,
             created_ever: 0,
             age: None,
+            cancellations: None,
         }
     }
 
@@ -77,6 +93,23 @@ impl Statistics {
         self.late -= u64::from(created >= self.warm_up);
     }
 
+    /// A message was cancelled, of which some bytes were sent.
+    pub(super) fn cancelled(&mut self, created: SimTime, sent: u64, unsent: u64) {
+        if let Some(counts) = self.cancellations.as_mut().filter(|_| created >= self.warm_up) {
+            counts.messages += 1;
+            counts.sent += sent;
+            counts.unsent += unsent;
+        }
+    }
+
+    /// A cancelled message, which was sent in full, is delivered after all.
+    pub(super) fn not_cancelled(&mut self, created: SimTime, size: u64) {
+        if let Some(counts) = self.cancellations.as_mut().filter(|_| created >= self.warm_up) {
+            counts.messages -= 1;
+            counts.sent -= size;
+        }
+    }
+
     /// A message was neither delivered nor lost when the run ended.
     pub(super) fn left_open(&mut self, end: SimTime, created: SimTime) {
         let missed = self.deadline.is_some_and(|deadline| created + deadline <= end);
@@ -89,7 +122,11 @@ impl Statistics {
             return;
         }
         let delay = now - created;
-        self.late += u64::from(self.deadline.is_some_and(|deadline| delay > deadline));
+        let is_late = self.deadline.is_some_and(|deadline| delay > deadline);
+        self.late += u64::from(is_late);
+        if let Some(counts) = &mut self.cancellations {
+            counts.in_time += u64::from(!is_late);
+        }
         self.delay.record(delay.as_nanos());
         if let Some(last) = self.last_delay.replace(delay) {
             self.delay_changes += u128::from(delay.as_nanos().abs_diff(last.as_nanos()));
@@ -135,6 +172,11 @@ impl Statistics {
     /// How old the freshest message was at the receiving end, where that is measured.
     pub fn age(&self) -> Option<&Age> {
         self.age.as_deref()
+    }
+
+    /// The messages that the sender cancelled, where it cancels any.
+    pub fn cancellations(&self) -> Option<&Cancellations> {
+        self.cancellations.as_deref()
     }
 
     /// Bytes delivered after the warm-up.

@@ -4,7 +4,8 @@ use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::Report;
 use proptest::prelude::*;
 
-use super::{FlowLedger, Statistics, StreamLedger};
+use super::stream::StreamLedger;
+use super::{Cancellations, FlowLedger, Statistics};
 use crate::record::MessageRow;
 
 const NONE: [u64; 0] = [];
@@ -448,4 +449,43 @@ proptest! {
             prop_assert_eq!(row.delivered.is_some(), arrives.iter().all(|arrives| *arrives));
         }
     }
+}
+
+/// Messages in streams of their own are delivered in any order, each by its stream's number. Of those that are cancelled, only one that
+/// was sent in full may still arrive.
+#[test]
+fn cancelled_messages_are_counted_with_their_bytes() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO)
+        .with_deadlines([Some(SimDuration::from_millis(50))])
+        .with_cancellations([true]);
+    (0..5).for_each(|_| {
+        ledger.created(0, message(200, ms(1)));
+    });
+    // The third is cancelled before it has a stream.
+    for (number, message) in [(0, 0), (1, 1), (2, 3), (3, 4)] {
+        let opened = Report::Opened { stream: 0, message, number };
+        assert_eq!(completes(&mut ledger, ms(1), opened), NONE);
+    }
+    let part = |number, bytes| Report::Part { number, bytes };
+    assert_eq!(completes(&mut ledger, ms(2), part(0, 150)), NONE);
+    assert_eq!(completes(&mut ledger, ms(3), part(2, 200)), [3]);
+    sent(&mut ledger, ms(4), 1_000);
+    let mut cancel = |message, sent| {
+        let mut rows = Vec::new();
+        ledger.report(ms(51), Report::Cancelled { stream: 0, message, sent }, &mut rows);
+        assert!(rows.iter().all(|row| row.delivered.is_none()));
+        rows.len()
+    };
+    // The fourth was delivered, of which its sender does not know yet.
+    assert_eq!([cancel(0, 200), cancel(1, 120), cancel(2, 0), cancel(3, 200)], [0, 1, 1, 0]);
+    let counts = |messages, sent, in_time| Cancellations { messages, sent, unsent: 280, in_time };
+    assert_eq!(ledger.statistics().cancellations(), Some(&counts(3, 320, 1)));
+    assert!(!ledger.is_drained());
+    assert_eq!(completes(&mut ledger, ms(60), part(0, 50)), [0]);
+    assert_eq!(completes(&mut ledger, ms(60), part(1, 100)), NONE);
+    assert_eq!(completes(&mut ledger, ms(70), part(3, 200)), [4]);
+    let statistics = ledger.statistics();
+    assert_eq!(statistics.cancellations(), Some(&counts(2, 120, 1)));
+    assert_eq!((statistics.late(), statistics.undelivered()), (Some(4), 2));
+    assert!(ledger.is_drained() && ledger.kept() == 0);
 }

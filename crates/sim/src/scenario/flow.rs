@@ -6,7 +6,7 @@ use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, json
 use leobench_base::{End, SimDuration, SimRng, SimTime};
 use leobench_media::{CallSpec, Film, MANIFEST, VideoSpec};
 use leobench_transport::SourceSpec;
-use leobench_transport::buffer::{Attributes, Carried};
+use leobench_transport::buffer::{Attributes, Carried, OnDeadline};
 use leobench_transport::source::BulkSpec;
 use leobench_transport::tcp::ReconnectSpec;
 
@@ -299,11 +299,26 @@ leobench_base::spec! {
         pub deadline: Option<SimDuration>,
         /// How its messages travel over `quic`. Datagrams are sent once, or dropped if their `deadline` passes before.
         pub carried: Carried = Carried::Stream,
+        /// The sender's action on a message in a stream of its own whose `deadline` passes before all of it is acknowledged.
+        pub on_deadline: OnDeadline = OnDeadline::Deliver,
     }
 }
 
 fn check_stream(stream: &StreamSpec) -> Result<(), Fault> {
-    check_deadline(stream.deadline)
+    check_deadline(stream.deadline)?;
+    if stream.on_deadline == OnDeadline::Deliver {
+        return Ok(());
+    }
+    if stream.carried != Carried::StreamPerMessage {
+        let problem = "needs messages in streams of their own";
+        let allowed = "`deliver`, or `carried = \"stream_per_message\"` beside it";
+        return Err(Fault::new("on_deadline", problem, allowed));
+    }
+    if stream.deadline.is_none() {
+        let problem = "needs a deadline";
+        return Err(Fault::new("on_deadline", problem, "`deliver`, or a `deadline` beside it"));
+    }
+    Ok(())
 }
 
 pub(super) fn check_deadline(deadline: Option<SimDuration>) -> Result<(), Fault> {
@@ -320,6 +335,7 @@ impl StreamSpec {
             incremental: self.incremental,
             deadline: self.deadline,
             carried: self.carried,
+            on_deadline: self.on_deadline,
         }
     }
 }

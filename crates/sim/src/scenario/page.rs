@@ -2,7 +2,7 @@
 
 use leobench_base::spec::{At, Fault, Schema, Spec, SpecError, Value, Whole, Window, json};
 use leobench_base::{Bytes, SimDuration};
-use leobench_transport::buffer::{Attributes, Carried};
+use leobench_transport::buffer::{Attributes, Carried, OnDeadline};
 use leobench_transport::tcp::TcpSpec;
 
 use super::flow::{MOST_STREAMS, Urgency, check_deadline, default_urgency};
@@ -160,6 +160,7 @@ impl ObjectSpec {
             incremental: self.incremental,
             deadline: self.deadline,
             carried: Carried::Stream,
+            on_deadline: OnDeadline::Deliver,
         };
         std::iter::repeat_n(attributes, self.count.get() as usize)
     }

@@ -13,6 +13,7 @@ mod age;
 mod audience;
 mod by_cause;
 mod call;
+mod cancelled;
 mod competition;
 mod handovers;
 mod inputs;
@@ -28,6 +29,7 @@ pub use age::AgeSummary;
 pub use audience::AudienceSummary;
 pub use by_cause::ByCause;
 pub use call::{CallSummary, PictureSummary, VoiceSummary};
+pub use cancelled::CancelledSummary;
 use competition::Competitor;
 pub use competition::{CompetitionSummary, CompetitorSummary};
 pub use handovers::{HandoverSummary, HandoversInput, HandoversSummary, Phases, Spread};
@@ -230,6 +232,9 @@ summary! {
         /// Those that missed the stream's deadline, delivered or not; only where it has one.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub late_messages: Option<u64>,
+        /// Messages that the sender cancelled; only where it does (`on_deadline = "cancel"`).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cancelled: Option<CancelledSummary>,
         /// Their delays from creation to delivery.
         pub delay_ms: DelaySummary,
         /// Mean absolute difference of consecutive messages' delays.
@@ -384,6 +389,7 @@ impl StreamSummary {
             messages: statistics.messages(),
             undelivered_messages: statistics.undelivered(),
             late_messages: statistics.late(),
+            cancelled: statistics.cancellations().map(CancelledSummary::new),
             delay_ms: DelaySummary::new(statistics.delay()),
             jitter_ms: statistics.jitter_ns().map(millis),
             age_ms: statistics.age().map(AgeSummary::new),

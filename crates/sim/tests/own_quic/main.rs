@@ -6,5 +6,6 @@
 mod common;
 
 mod beside_noq;
+mod cancellation;
 mod multipath;
 mod small_windows;

@@ -26,6 +26,18 @@ leobench_base::words! {
         Stream = "stream",
         /// In datagrams, which are never sent again (RFC 9221 over QUIC).
         Datagrams = "datagrams",
+        /// Each in a reliable stream of its own over QUIC, so that lost data of one delays no other.
+        StreamPerMessage = "stream_per_message",
+    }
+}
+
+leobench_base::words! {
+    /// The sender's action on a message whose deadline has passed.
+    pub enum OnDeadline {
+        /// It sends on, and the message is delivered late.
+        Deliver = "deliver",
+        /// It cancels the message, whose stream is reset (RFC 9000 section 3.1): nothing more of it is sent, nor sent again.
+        Cancel = "cancel",
     }
 }
 
@@ -40,12 +52,20 @@ pub struct Attributes {
     pub deadline: Option<SimDuration>,
     /// How its messages travel.
     pub carried: Carried,
+    /// The sender's action on a message whose deadline has passed.
+    pub on_deadline: OnDeadline,
 }
 
 impl Default for Attributes {
     /// Those of RFC 9218 section 4: urgency 3, not incremental; no deadline, and a reliable stream.
     fn default() -> Self {
-        Self { urgency: 3, incremental: false, deadline: None, carried: Carried::Stream }
+        Self {
+            urgency: 3,
+            incremental: false,
+            deadline: None,
+            carried: Carried::Stream,
+            on_deadline: OnDeadline::Deliver,
+        }
     }
 }
 

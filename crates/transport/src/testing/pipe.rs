@@ -219,7 +219,11 @@ impl<E: Observed> Pipe<E> {
         assert!(self.wakes[end].is_none_or(|wake| wake > self.now), "a wake-up in the past");
         for report in outbox.reports {
             match report {
-                Report::Datagram(_) | Report::Lost { .. } => {
+                Report::Datagram(_)
+                | Report::Lost { .. }
+                | Report::Opened { .. }
+                | Report::Part { .. }
+                | Report::Cancelled { .. } => {
                     self.datagrams.push((self.now, end, report));
                 }
                 report => self.check(report),

@@ -70,6 +70,7 @@ impl Connection {
             connection_window: ReceiveWindow::Unlimited,
             peer_bidirectional: 0,
             peer_unidirectional: 0,
+            message_streams_from: None,
             keeps_events: false,
         });
         let streams = streams.map_err(|error| {

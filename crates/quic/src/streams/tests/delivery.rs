@@ -214,6 +214,7 @@ fn any_setup() -> impl Strategy<Value = Setup> {
             stream_window,
             connection_window,
             peer_streams,
+            attributes: Attributes::default(),
         },
     )
 }

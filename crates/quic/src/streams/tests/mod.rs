@@ -5,6 +5,7 @@ mod cost;
 mod delivery;
 mod errors;
 mod flow_control;
+mod messages;
 mod packets;
 mod states;
 
@@ -39,6 +40,7 @@ fn scheduler(name: &str) -> SchedulerSpec {
 #[derive(Clone, Debug)]
 struct Setup {
     flow_streams: usize,
+    attributes: Attributes,
     scheduler: SchedulerSpec,
     stream_window: ReceiveWindow,
     connection_window: ReceiveWindow,
@@ -49,6 +51,7 @@ impl Default for Setup {
     fn default() -> Self {
         Self {
             flow_streams: 0,
+            attributes: Attributes::default(),
             scheduler: SchedulerSpec::default(),
             stream_window: ReceiveWindow::Unlimited,
             connection_window: ReceiveWindow::Unlimited,
@@ -67,7 +70,7 @@ impl Setup {
     fn build(&self, role: Role) -> Streams {
         let config = StreamConfig {
             role,
-            sends: &vec![Attributes::default(); self.flow_streams],
+            sends: &vec![self.attributes; self.flow_streams],
             scheduler: &self.scheduler,
             rng: &RngTree::new(1),
             plugins: Plugins::NONE,
@@ -75,6 +78,7 @@ impl Setup {
             connection_window: self.connection_window,
             peer_bidirectional: self.peer_streams,
             peer_unidirectional: self.peer_streams,
+            message_streams_from: None,
             keeps_events: true,
         };
         Streams::new(&config).unwrap()

@@ -5,7 +5,7 @@ use leobench_base::spec::SpecError;
 use leobench_media::CallSpec;
 
 use super::Place;
-use super::flows::without_datagrams;
+use super::flows::stack_or_transport;
 use crate::scenario::{ApplicationSpec, FlowSpec, Streams};
 
 /// The least datagram of a transport that carries a call: messages of the receiving end are cut to it.
@@ -15,7 +15,7 @@ const LEAST: Bytes = Bytes::new(100);
 pub(super) fn check(flow: &FlowSpec, call: &CallSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let Some(most) = flow.transport.model().datagram() else {
         let problem =
-            format!("{} does not send datagrams, which a call needs", without_datagrams(flow));
+            format!("{} does not send datagrams, which a call needs", stack_or_transport(flow));
         let error = at.key("transport").error(problem);
         return Err(error.allowed("`udp`, or `quic` with the stack `own`, or no `call`"));
     };

@@ -44,6 +44,7 @@ pub(super) fn check(
         endless(spec, flow, &at)?;
         single(flow, &at)?;
         datagrams(flow, &at)?;
+        message_streams(flow, &at)?;
         scheduler(flow, plugins, &at.key("transport").key("scheduler"))?;
         congestion(flow, plugins, &at.key("transport").key("congestion"))?;
         let from = nodes.find(&flow.from, "node", &at.key("from"))?;
@@ -266,13 +267,26 @@ fn datagrams(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     }
     let streams = at.key("streams");
     let stream = streams.index(first);
-    let problem = format!("{} does not send messages in datagrams", without_datagrams(flow));
+    let problem = format!("{} does not send messages in datagrams", stack_or_transport(flow));
     let error = stream.key("carried").error(problem);
     Err(error.allowed("`stream`, or the transport `udp`, or `quic` with the stack `own`"))
 }
 
-/// The name of a transport without datagrams.
-pub(super) fn without_datagrams(flow: &FlowSpec) -> String {
+/// Refuses messages in streams of their own over a transport that has none.
+fn message_streams(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
+    let Streams::Each(streams) = &flow.streams else { return Ok(()) };
+    let carried = |stream: &StreamSpec| stream.carried == Carried::StreamPerMessage;
+    let Some(first) = streams.iter().position(carried) else { return Ok(()) };
+    if matches!(&flow.transport, TransportSpec::Quic(quic) if quic.stack == Stack::Own) {
+        return Ok(());
+    }
+    let problem = format!("{} has no stream for each message", stack_or_transport(flow));
+    let error = at.key("streams").index(first).key("carried").error(problem);
+    Err(error.allowed("`stream`, or the transport `quic` with the stack `own`"))
+}
+
+/// The name of a flow's transport, or of its stack of QUIC.
+pub(super) fn stack_or_transport(flow: &FlowSpec) -> String {
     match &flow.transport {
         TransportSpec::Quic(quic) => format!("the stack `{}` of `quic`", quic.stack.name()),
         other => format!("`{}`", other.kind()),

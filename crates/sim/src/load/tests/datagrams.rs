@@ -39,6 +39,6 @@ fn streams_travel_in_datagrams_where_the_transport_has_them() {
     refused(&[(
         SOURCE,
         &format!("streams = [{{ {SOURCE}, carried = \"datagram\" }}]"),
-        "flows.main.streams[0].carried = \"datagram\": unknown word; allowed: `stream`, `datagrams`; did you mean `datagrams`?",
+        "flows.main.streams[0].carried = \"datagram\": unknown word; allowed: `stream`, `datagrams`, `stream_per_message`; did you mean `datagrams`?",
     )]);
 }

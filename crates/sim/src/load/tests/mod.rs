@@ -7,6 +7,7 @@ mod har;
 mod hints;
 mod informed;
 mod limits;
+mod message_streams;
 mod overrides;
 mod pages;
 mod real;

@@ -164,7 +164,12 @@ impl Application for Blocking {
                 self.streams[stream].room = offset;
                 stream
             }
-            Report::Delivered { .. } | Report::Datagram(_) | Report::Lost { .. } => return false,
+            Report::Delivered { .. }
+            | Report::Datagram(_)
+            | Report::Lost { .. }
+            | Report::Opened { .. }
+            | Report::Part { .. }
+            | Report::Cancelled { .. } => return false,
         };
         let caller = &mut self.callers[self.caller_of[stream]];
         let returns = caller.call == Some(stream) && self.streams[stream].returns(self.until);

@@ -107,7 +107,14 @@ pub enum ApplicationError {
 
 /// Whether a report from an end is about the flow's data, and not about what asks for it or answers it.
 pub(super) fn reports_data(end: End, report: Report) -> bool {
-    matches!(report, Report::Sent { .. } | Report::Lost { .. }) == (end == End::Sender)
+    let of_sender = matches!(
+        report,
+        Report::Sent { .. }
+            | Report::Lost { .. }
+            | Report::Opened { .. }
+            | Report::Cancelled { .. }
+    );
+    of_sender == (end == End::Sender)
 }
 
 /// Something an application does.

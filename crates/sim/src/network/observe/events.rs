@@ -141,7 +141,9 @@ impl Observer {
         let arrived = progress
             .unwrap_or_else(|| self.settle(flow, |ledger, rows| ledger.report(now, report, rows)));
         if arrived == 0 {
-            if let (Report::Lost { .. }, Some(watch)) = (report, &mut self.stalls[flow]) {
+            if let (Report::Lost { .. } | Report::Cancelled { .. }, Some(watch)) =
+                (report, &mut self.stalls[flow])
+            {
                 watch.given_up(!self.ledgers[flow].is_drained());
             }
         } else {

@@ -105,6 +105,8 @@ pub(super) struct StreamProgress {
     delivered: u64,
     /// End of the data that must be delivered before nothing is missing.
     required: Option<u64>,
+    /// Its messages travel apart, in no order: none of them is required.
+    is_apart: bool,
 }
 
 impl StreamProgress {
@@ -114,12 +116,18 @@ impl StreamProgress {
         let (stream, sent, delivered) = match report {
             Report::Sent { stream, offset } => (stream, offset, 0),
             Report::Delivered { stream, offset } => (stream, 0, offset),
-            Report::Room { .. } | Report::Datagram(_) | Report::Lost { .. } => return false,
+            Report::Opened { stream, .. } => (stream as usize, 0, 0),
+            Report::Room { .. }
+            | Report::Datagram(_)
+            | Report::Lost { .. }
+            | Report::Part { .. }
+            | Report::Cancelled { .. } => return false,
         };
         if streams.len() <= stream {
             streams.resize_with(stream + 1, Self::default);
         }
         let known = &mut streams[stream];
+        known.is_apart |= matches!(report, Report::Opened { .. });
         known.sent = known.sent.max(sent);
         known.delivered = known.delivered.max(delivered);
         if known.required.is_none_or(|required| known.delivered < required) {
@@ -131,7 +139,8 @@ impl StreamProgress {
 
     /// Everything sent so far has to be delivered; whether anything is missing.
     pub(super) fn require(streams: &mut [Self]) -> bool {
-        for stream in streams.iter_mut().filter(|stream| stream.sent > stream.delivered) {
+        let is_missing = |stream: &&mut Self| !stream.is_apart && stream.sent > stream.delivered;
+        for stream in streams.iter_mut().filter(is_missing) {
             stream.required = Some(stream.sent);
         }
         streams.iter().any(|stream| stream.required.is_some())
