@@ -1,6 +1,6 @@
 //! Frames in streams of their own over a link that fades, with and without cancellation.
 
-use crate::common::summary;
+use crate::common::{run, shipped, summary};
 use leobench_sim::summary::StreamSummary;
 
 const SIZE: u64 = 20_000;
@@ -49,4 +49,28 @@ fn cancellation_lets_more_frames_arrive_in_time() {
         assert_eq!(counts.sent_bytes + counts.unsent_bytes, SIZE * counts.messages);
         assert_eq!(counts.in_time_messages + late[2], 1_000, "{counts:?}");
     }
+}
+
+/// The shipped scenario, on six times of its link.
+#[test]
+fn live_video_loses_fewer_frames_if_late_ones_are_cancelled() {
+    let late = [
+        ("stream", "deliver"),
+        ("stream_per_message", "deliver"),
+        ("stream_per_message", "cancel"),
+    ]
+    .map(|(carried, action)| {
+        let overrides = [
+            ("flows.video.streams.0.carried", carried),
+            ("flows.video.streams.0.on_deadline", action),
+        ];
+        let scenario = shipped("live-frames.toml", &overrides);
+        let frames = (1..=6).map(|seed| {
+            let flow = run(&scenario, seed).summary.flows.swap_remove(0);
+            flow.streams[0].late_messages.unwrap()
+        });
+        frames.sum::<u64>()
+    });
+    println!("{late:?} of 10,800 frames are late");
+    assert!(late[2] < late[0] && late[2] < late[1], "{late:?}");
 }
