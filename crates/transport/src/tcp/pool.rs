@@ -150,7 +150,11 @@ fn on_stream(mut report: Report, number: usize) -> Report {
         Report::Sent { stream, .. }
         | Report::Room { stream, .. }
         | Report::Delivered { stream, .. } => *stream = number,
-        Report::Datagram(_) | Report::Lost { .. } => {}
+        Report::Datagram(_)
+        | Report::Lost { .. }
+        | Report::Opened { .. }
+        | Report::Part { .. }
+        | Report::Cancelled { .. } => {}
     }
     report
 }
