@@ -342,9 +342,11 @@ class PictureSummary(Record):
         late_frames: Frames of them that were not complete when they were due. [frames]
         dropped_frames: Frames passed over: given up, or of no use without the frames before. [frames]
         key_requests: Key frames that the receiving end asked for. [count]
+        startup_s: Time from the start of the call to the first picture; `None` if there was none. [s]
         freezes: Freezes: intervals between rendered frames of at least max(3 d, d + 150 ms), d the mean of
             the last 30 (`freezeCount` of webrtc-stats). [count]
-        frozen_s: How long they took in all, in seconds (`totalFreezesDuration`). [s]
+        frozen_s: How long they took in all, in seconds (`totalFreezesDuration`); `None` if there was no
+            picture. [s]
         longest_freeze_s: How long the longest took. [s]
         delay_ms: Times from the capture of a frame to its rendering. [ms]
     """
@@ -358,8 +360,9 @@ class PictureSummary(Record):
     late_frames: int
     dropped_frames: int
     key_requests: int
+    startup_s: float | None
     freezes: int
-    frozen_s: float
+    frozen_s: float | None
     longest_freeze_s: float
     delay_ms: DelaySummary
 

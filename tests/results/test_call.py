@@ -174,8 +174,9 @@ def test_a_call_of_which_nothing_arrives_was_not_seen(file: Path) -> None:
     lost = {"links.path.loss": {"kind": "bernoulli", "probability": 1.0}, VIDEO: {}}
     found = call(file, **lost)
     assert (found["picture"]["startup_s"], found["picture"]["frozen_s"]) == (None, None)
-    assert found["voice"]["missed_packets"] == found["voice"]["due_packets"] == 1_000
-    assert (found["voice"]["rating"], found["voice"]["opinion_score"]) == (None, None)
+    voice = found["voice"]
+    assert voice["missed_packets"] == voice["due_packets"] == voice["packets"] > 990
+    assert (voice["rating"], voice["opinion_score"]) == (None, None)
 
 
 def test_the_first_picture_is_timed_from_the_start_of_the_call(file: Path) -> None:

@@ -5,8 +5,9 @@
 //! ([`delay_based`]); losses drive another one ([`loss_based`]). The lower of the two is the target.
 //!
 //! The draft's arrival filter is a Kalman filter. libwebrtc replaced it by a regression line, whose estimate it scales to the
-//! draft's thresholds; the filter here is that line, with its constants. libwebrtc also probes for capacity with bursts, which
-//! the draft does not have: after the start, the rate grows by 8 % a second.
+//! draft's thresholds; the filter here is that line, with its constants. So is its measurement of the arriving rate
+//! ([`throughput`]). libwebrtc also probes for capacity with bursts, which the draft does not have: after the start, the rate grows by
+//! 8 % a second.
 
 mod delay_based;
 mod detector;
@@ -26,7 +27,7 @@ use throughput::Throughput;
 use trendline::Trendline;
 
 leobench_base::spec! {
-    /// Google congestion control (draft-ietf-rmcat-gcc-02) at the sender, with libwebrtc's trendline as arrival filter.
+    /// Google congestion control (draft-ietf-rmcat-gcc-02) at the sender, with libwebrtc's trendline as arrival filter and its measure of the arriving rate.
     ///
     /// The delay-based rate grows until the one-way delay rises, and then falls to 0.85 of the rate that arrives; losses
     /// of more than 10 % lower the loss-based rate. The lower of both is the target. There is no probing: the rate of the
@@ -73,7 +74,7 @@ impl Gcc {
         let mut overused = false;
         for fate in feedback.fates {
             let Some(arrival) = fate.arrival else { continue };
-            self.throughput.on_arrival(arrival, fate.bytes);
+            self.throughput.on_arrival(fate.sent, arrival, fate.bytes);
             let Some(variation) = self.groups.on_packet(fate.sent, arrival) else { continue };
             let trend = self.trendline.update(&variation, arrival);
             let usage = self.detector.update(trend, variation.sent_ms, arrival);

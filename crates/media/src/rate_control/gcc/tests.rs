@@ -92,18 +92,38 @@ fn the_threshold_follows_the_estimate() {
     assert!(close(detector.threshold_ms(), 6.0));
 }
 
-/// 50 packets of 1,000 B in half a second are 800 kbit/s.
+/// A packet of 1,000 B every 10 ms is 800 kbit/s, from the tenth on.
 #[test]
-fn the_arriving_rate_is_that_of_half_a_second() {
+fn the_arriving_rate_leaves_a_silence_out() {
     let mut throughput = Throughput::default();
+    let mut arrive = |sent: f64, arrival: f64| {
+        throughput.on_arrival(ms(sent), ms(arrival), Bytes::new(1_000));
+        throughput.rate()
+    };
     for packet in 0..50 {
-        throughput.on_arrival(ms(10.0 * f64::from(packet)), Bytes::new(1_000));
-        assert_eq!(throughput.rate(), None);
+        let sent = 10.0 * f64::from(packet);
+        let rate = arrive(sent, sent + 30.0);
+        assert_eq!(rate.is_some(), packet >= 9, "{packet}");
+        assert!(rate.is_none_or(|rate| close(rate / 800_000.0, 1.0)), "{packet}: {rate:?}");
     }
-    for packet in 50..80 {
-        throughput.on_arrival(ms(10.0 * f64::from(packet)), Bytes::new(1_000));
-        assert_eq!(throughput.rate(), Some(800_000.0));
+    // 150 ms without a link: what was sent then is lost, and the rest arrives as before.
+    for packet in 65..200 {
+        let sent = 10.0 * f64::from(packet);
+        let rate = arrive(sent, sent + 30.0).unwrap();
+        // The time of leaving is not mended: at first 150 of 650 ms.
+        assert!((615_000.0..=800_001.0).contains(&rate), "{packet}: {rate}");
     }
+}
+
+/// What waited and arrives in a burst passes for no more than what was sent.
+#[test]
+fn the_arriving_rate_is_at_most_that_of_leaving() {
+    let mut throughput = Throughput::default();
+    for packet in 0..30 {
+        let sent = ms(10.0 * f64::from(packet));
+        throughput.on_arrival(sent, ms(500.0 + f64::from(packet)), Bytes::new(1_000));
+    }
+    assert!(close(throughput.rate().unwrap() / 800_000.0, 1.0));
 }
 
 fn update(rate: &mut DelayBased, time: f64, usage: Usage, arriving: f64) {
