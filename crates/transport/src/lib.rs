@@ -16,6 +16,7 @@ pub mod path_map;
 pub mod path_scheduler;
 pub mod plugin;
 pub mod ranges;
+mod report;
 mod role;
 pub mod scheduler;
 pub mod source;
