@@ -267,7 +267,7 @@ def _cut_off(flow: dict[str, Any], spec: dict[str, Any], *, drained: bool) -> in
         return 0  # Its frames travel in datagrams.
     if isinstance(spec.get("streams"), list):
         parts = [
-            (part, stream["source"])
+            (_without_cancelled(part), stream["source"])
             for part, stream in zip(flow["streams"], spec["streams"], strict=True)
             if stream.get("carried") != "datagrams"
         ]
@@ -279,6 +279,12 @@ def _cut_off(flow: dict[str, Any], spec: dict[str, Any], *, drained: bool) -> in
         for part, source in parts
     )
     return sum(part["undelivered_messages"] for part, _ in parts) if missing else 0
+
+
+def _without_cancelled(stream: dict[str, Any]) -> dict[str, Any]:
+    """A stream without the messages that its sender has given up."""
+    cancelled = stream.get("cancelled", {"messages": 0})["messages"]
+    return {**stream, "undelivered_messages": stream["undelivered_messages"] - cancelled}
 
 
 def _goes_on(
