@@ -9,7 +9,7 @@ import leobench
 if TYPE_CHECKING:
     from pathlib import Path
 
-# For five seconds a frame of 10 kB every 100 ms, due after 300 ms: half of what the link carries, but for the third second.
+# A frame of 10 kB every 100 ms, due after 300 ms: half of what the link carries, but for the third second.
 SCENARIO = """\
 name = "frames"
 duration = "10 s"
@@ -49,7 +49,7 @@ def test_cancelled_messages_are_counted_and_no_doubt(tmp_path: Path) -> None:
     (stream,) = result.summary["flows"][0]["streams"]
     cancelled = stream["cancelled"]
     assert stream["messages"] == 50
-    # A frame takes 0.8 s of the third second: those created from 2.0 to 2.7 s are too late, and two more may wait behind.
+    # A frame takes 0.8 s of the third second: those from 2.0 to 2.7 s are too late, and perhaps the next two.
     assert 8 <= cancelled["messages"] <= 10
     assert cancelled["messages"] == stream["undelivered_messages"]
     assert cancelled["in_time_messages"] + stream["late_messages"] == 50
