@@ -118,12 +118,24 @@ fn scream_follows_the_capacity() {
     assert!(queue < 150.0, "{queue} ms");
 }
 
+/// Bursts of padding show within a second that the path carries 4 Mbit/s and not the 1 Mbit/s of the start, or all that the call may
+/// use: 8 Mbit/s of picture, and the voice.
+#[test]
+fn gcc_probes_for_the_capacity_at_the_start() {
+    for (capacity, expected) in [(4.0, 3.0..4.0), (20.0, 7.5..8.1)] {
+        let call = run(&adaptive("gcc", 10), &Path::of(capacity));
+        let found = call.mean_target(1.0, 3.0);
+        assert!(expected.contains(&found), "{found} of {capacity} Mbit/s");
+        assert!(call.mean_queue_ms(1.0, 10.0) < 20.0);
+    }
+}
+
 /// A path that loses all for a second freezes the picture for about as long, and silences the voice; packets sent again and
 /// adaptive jitter buffers may delay it further.
 #[test]
 fn an_outage_freezes_the_picture() {
     for kind in ["gcc", "scream", "fixed"] {
-        let path = steps(&[(0.0, 8.0), (20.0, 0.0), (21.0, 8.0)]);
+        let path = steps(&[(0.0, 10.0), (20.0, 0.0), (21.0, 10.0)]);
         let done = run(&adaptive(kind, 40), &path);
         let seen = done.receiver.seen(seconds(40.0)).unwrap();
         let longest = seen.freezes.longest().as_secs_f64();

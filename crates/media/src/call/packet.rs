@@ -32,6 +32,8 @@ pub enum Content {
         /// When its first sample was taken.
         captured: SimTime,
     },
+    /// Nothing: it fills a burst that measures the path.
+    Padding,
     /// A part of a frame.
     Frame {
         /// The frame.

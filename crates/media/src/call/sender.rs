@@ -28,8 +28,9 @@ pub struct Sender {
     queue: Queue,
     sent: SentPackets,
     repairs: Repairs,
-    /// When the pacer lets the next packet go, and when the last went.
+    /// When the pacer lets the next packet go, when the next padding goes, and when the last packet went.
     next_send: SimTime,
+    next_padding: SimTime,
     last_sent: Option<SimTime>,
 }
 
@@ -172,6 +173,7 @@ impl Sender {
             sent: SentPackets::default(),
             repairs: Repairs::default(),
             next_send: start,
+            next_padding: start,
             last_sent: None,
         }
     }
@@ -180,7 +182,9 @@ impl Sender {
     pub fn next_wake(&self) -> Option<SimTime> {
         let camera = self.camera.as_ref().and_then(|camera| camera.next);
         let microphone = self.microphone.as_ref().and_then(|microphone| microphone.next);
-        [camera, microphone, self.next_departure()].into_iter().flatten().min()
+        let padding = self.control.padding().filter(|_| self.camera.is_some());
+        let padding = padding.map(|_| self.next_padding);
+        [camera, microphone, self.next_departure(), padding].into_iter().flatten().min()
     }
 
     /// When the next packet that waits can leave.
@@ -206,6 +210,20 @@ impl Sender {
             packets.push(self.send(now, bytes, Content::Frame { header, index }));
             let seconds = bytes.bits() as f64 / self.control.pacing();
             self.next_send = self.next_send.max(now) + SimDuration::from_secs_f64(seconds);
+        }
+        self.pad(now, packets);
+    }
+
+    /// Sends the padding that is due, of packets as long as those of frames.
+    fn pad(&mut self, now: SimTime, packets: &mut Vec<Packet>) {
+        let Some(camera) = &self.camera else { return };
+        let bytes = camera.spec.packet + RTP_HEADER;
+        while let Some(rate) = self.control.padding()
+            && self.next_padding <= now
+        {
+            let spaced = SimDuration::from_secs_f64(bytes.bits() as f64 / rate);
+            self.next_padding = self.next_padding.max(now) + spaced;
+            packets.push(self.send(now, bytes, Content::Padding));
         }
     }
 

@@ -78,6 +78,11 @@ pub trait RateControl: Debug + Send {
         PACE * self.target()
     }
 
+    /// The rate at which padding is to leave now, beside all else; none if it measures nothing.
+    fn padding(&self) -> Option<f64> {
+        None
+    }
+
     /// How many more bytes may be sent now; none if there is no window.
     fn window(&self) -> Option<Bytes> {
         None

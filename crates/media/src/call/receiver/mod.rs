@@ -44,6 +44,7 @@ impl Receiver {
             reporter.on_arrival(packet.number, Arrival { time: now, is_marked }, packet.bytes);
         }
         match packet.content {
+            Content::Padding => {}
             Content::Voice { number, captured } => {
                 if let Some(loudspeaker) = &mut self.loudspeaker {
                     loudspeaker.on_packet(now, number, captured);

@@ -120,6 +120,13 @@ impl DelayBased {
         self.updated = Some(now);
     }
 
+    /// A burst has shown the rate that the path carries.
+    pub fn set(&mut self, now: SimTime, rate: f64, round_trip: Option<SimDuration>) {
+        self.round_trip = round_trip.unwrap_or(self.round_trip);
+        self.rate = self.bounds.clamp(rate);
+        self.updated = Some(now);
+    }
+
     fn increase(&mut self, now: SimTime, arriving: Option<f64>) {
         if let (Some(arriving), Some(known)) = (arriving, self.capacity)
             && arriving / 1e3 > known.mean + known.spread()

@@ -6,32 +6,35 @@
 //!
 //! The draft's arrival filter is a Kalman filter. libwebrtc replaced it by a regression line, whose estimate it scales to the
 //! draft's thresholds; the filter here is that line, with its constants. So is its measurement of the arriving rate
-//! ([`throughput`]). libwebrtc also probes for capacity with bursts, which the draft does not have: after the start, the rate grows by
-//! 8 % a second.
+//! ([`throughput`]), and so are the bursts with which it probes for capacity at the start ([`probes`]), which the draft does not have.
+//! Later, the rate grows by 8 % a second at most.
 
 mod delay_based;
 mod detector;
 mod groups;
 mod loss_based;
+mod probes;
 mod throughput;
 mod trendline;
 
-use leobench_base::SimTime;
+use leobench_base::{Bytes, SimTime};
 
 use super::{Bounds, Feedback, FeedbackKind, RateControl, RateControlModel};
 use delay_based::DelayBased;
 use detector::{Detector, Usage};
 use groups::Groups;
 use loss_based::LossBased;
+use probes::Probes;
 use throughput::Throughput;
 use trendline::Trendline;
 
 leobench_base::spec! {
-    /// Google congestion control (draft-ietf-rmcat-gcc-02) at the sender, with libwebrtc's trendline as arrival filter and its measure of the arriving rate.
+    /// Google congestion control (draft-ietf-rmcat-gcc-02) at the sender, with libwebrtc's trendline as arrival filter.
     ///
+    /// The arriving rate is measured as libwebrtc does, too, which leaves silences out.
     /// The delay-based rate grows until the one-way delay rises, and then falls to 0.85 of the rate that arrives; losses
-    /// of more than 10 % lower the loss-based rate. The lower of both is the target. There is no probing: the rate of the
-    /// start grows by 8 % a second.
+    /// of more than 10 % lower the loss-based rate. The lower of both is the target. Bursts of padding at three and six
+    /// times the start, and at twice what they show, find the capacity at first.
     pub struct GccSpec: Default {}
 }
 
@@ -52,6 +55,7 @@ struct Gcc {
     trendline: Trendline,
     detector: Detector,
     throughput: Throughput,
+    probes: Probes,
     delay_based: DelayBased,
     loss_based: LossBased,
 }
@@ -64,6 +68,7 @@ impl Gcc {
             trendline: Trendline::default(),
             detector: Detector::default(),
             throughput: Throughput::default(),
+            probes: Probes::new(bounds),
             delay_based: DelayBased::new(bounds),
             loss_based: LossBased::new(bounds),
         }
@@ -85,10 +90,21 @@ impl Gcc {
 }
 
 impl RateControl for Gcc {
+    fn on_sent(&mut self, now: SimTime, number: u64, bytes: Bytes) {
+        self.probes.on_sent(now, number, bytes);
+    }
+
+    fn padding(&self) -> Option<f64> {
+        self.probes.padding()
+    }
+
     fn on_feedback(&mut self, now: SimTime, feedback: &Feedback<'_>) {
         let usage = self.usage(feedback);
         let round_trip = feedback.round_trip(now);
-        self.delay_based.update(now, usage, self.throughput.rate(), round_trip);
+        match self.probes.on_fates(feedback.fates).filter(|_| usage != Usage::Over) {
+            Some(rate) => self.delay_based.set(now, rate, round_trip),
+            None => self.delay_based.update(now, usage, self.throughput.rate(), round_trip),
+        }
         self.loss_based.on_fates(now, feedback.fates, self.target());
     }
 

@@ -6,6 +6,7 @@ use super::delay_based::DelayBased;
 use super::detector::{Detector, Usage};
 use super::groups::{Groups, Variation};
 use super::loss_based::LossBased;
+use super::probes::Probes;
 use super::throughput::Throughput;
 use super::trendline::Trendline;
 use crate::rate_control::{Bounds, Fate};
@@ -207,4 +208,51 @@ fn losses_move_the_rate_by_the_rules_of_10_and_2_percent() {
     }
     rate.on_fates(ms(6_500.0), &fates(90), target);
     assert!(close(rate.rate(), 0.992_25e6), "half a second is no interval");
+}
+
+/// Sends packets of 1,250 B at the rates that the probes want, over a path with this capacity in kbit/s, and returns the rates of the
+/// bursts and the last result.
+fn probed(capacity_kbps: f64, start: f64, most: f64) -> (Vec<f64>, Option<f64>) {
+    let mut probes = Probes::new(Bounds { least: 3e4, start, most });
+    let (mut now, mut free, mut number) = (0.0, 0.0_f64, 0);
+    let (mut rates, mut result) = (Vec::new(), None);
+    let mut fates = Vec::new();
+    probes.on_sent(ms(0.0), 0, Bytes::new(1_250));
+    while let Some(rate) = probes.padding() {
+        if rates.last() != Some(&rate) {
+            rates.push(rate);
+        }
+        number += 1;
+        now += 10_000.0 / rate * 1e3;
+        probes.on_sent(ms(now), number, Bytes::new(1_250));
+        free = free.max(now) + 10_000.0 / capacity_kbps;
+        let arrival = Some(ms(free + 20.0));
+        let (sent, bytes) = (ms(now), Bytes::new(1_250));
+        fates.push(Fate { number, sent, bytes, arrival, is_marked: false });
+        if probes.padding().is_none() {
+            result = probes.on_fates(&fates).or(result);
+            number += 1;
+            now += 50.0;
+            free = free.max(now);
+            probes.on_sent(ms(now), number, Bytes::new(1_250));
+        }
+    }
+    (rates, result)
+}
+
+#[test]
+fn bursts_double_until_the_path_carries_less() {
+    // Twice 1.8 Mbit/s is more than 3: the result is 95 % of what arrives.
+    let (rates, result) = probed(3_000.0, 300e3, 20e6);
+    assert_eq!(rates[..2], [900e3, 1.8e6]);
+    assert!(close(rates[2] / 3.6e6, 1.0), "{rates:?}");
+    assert!(close(result.unwrap() / (0.95 * 3e6), 1.0), "{result:?}");
+}
+
+#[test]
+fn bursts_go_no_further_than_the_highest_rate() {
+    let (rates, result) = probed(100_000.0, 1e6, 4e6);
+    assert_eq!(rates, [3e6, 4e6]);
+    assert!(close(result.unwrap() / 4e6, 1.0), "{result:?}");
+    assert_eq!(probed(100_000.0, 4e6, 4e6).0, [0.0; 0]);
 }

@@ -107,7 +107,7 @@ impl Call {
     fn send(&mut self, now: SimTime, packet: Packet, actions: &mut Vec<Action>) {
         let stream = match packet.content {
             Content::Voice { .. } => self.voice_stream,
-            Content::Frame { .. } => 0,
+            Content::Frame { .. } | Content::Padding => 0,
         };
         let message = self.messages[stream];
         self.messages[stream] += 1;
