@@ -116,7 +116,7 @@ fn the_arriving_rate_leaves_a_silence_out() {
     }
 }
 
-/// What waited and arrives in a burst passes for no more than what was sent.
+/// Packets that waited and arrive in a burst pass for no more than what was sent.
 #[test]
 fn the_arriving_rate_is_at_most_that_of_leaving() {
     let mut throughput = Throughput::default();
