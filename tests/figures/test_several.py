@@ -211,7 +211,7 @@ def test_the_command_line_lays_runs_over_each_other(
     for words, said in (
         (["one", "absent"], "absent: is not a folder"),
         (["one", "two", "--kind", "shares"], "one: shares: the run has fewer than two flows"),
-        (["one", "two", "--kind", "pie"], "--kind = pie: unknown kind of figure; allowed: `delays`"),
+        (["one", "two", "--kind", "pie"], "--kind = pie: unknown kind of figure; allowed: `call`"),
         (["one", "--metric", "x"], "--metric: one is a run; --metric is for figures of campaigns"),
     ):
         assert cli.main(["plot", *words]) == 2
