@@ -193,7 +193,8 @@ def test_what_cannot_be_shown_together_is_refused(monkeypatch: pytest.MonkeyPatc
         delays.draw(run(messages=few))
     monkeypatch.delattr(shares, "overlay")
     with pytest.raises(
-        InputError, match="--kind = shares: shows one run; allowed for several: delays, throughput, timeline"
+        InputError,
+        match="--kind = shares: shows one run; allowed for several: delays, stalls, throughput, timeline",
     ):
         plots.overlay("shares")
 
