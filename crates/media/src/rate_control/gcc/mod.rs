@@ -31,10 +31,10 @@ use trendline::Trendline;
 leobench_base::spec! {
     /// Google congestion control (draft-ietf-rmcat-gcc-02) at the sender, with libwebrtc's trendline as arrival filter.
     ///
-    /// The arriving rate is measured as libwebrtc does, too, which leaves silences out.
-    /// The delay-based rate grows until the one-way delay rises, and then falls to 0.85 of the rate that arrives; losses
-    /// of more than 10 % lower the loss-based rate. The lower of both is the target. Bursts of padding at three and six
-    /// times the start, and at twice what they show, find the capacity at first.
+    /// The arriving rate is measured as in libwebrtc, without silences. The delay-based rate grows until the one-way delay
+    /// rises, and then falls to 0.85 of the rate that arrives; losses of more than 10 % lower the loss-based rate. The lower of
+    /// both is the target. Bursts of padding at three and six times the start, and at twice what they show, find the capacity
+    /// at first.
     pub struct GccSpec: Default {}
 }
 
