@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from leobench.errors import InputError, allowed
+from leobench.errors import InputError, allowed, counted
 from leobench.plots import handovers, paths, rates, sampling, style, units, view
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _delays(axes: Axes, view: View, frames: pl.DataFrame) -> None:
         axes.plot(unseen, np.zeros(len(unseen)), "x", ms=3, color=style.FAINT, label="not rendered")
     picture = view.flows[0]["call"]["picture"]
     count = picture["freezes"]
-    frozen = f"{count} freeze{'s' * (count > 1)}, {picture['frozen_s'] or 0:.1f} s in all"
+    frozen = f"{counted(count, 'freeze')}, {picture['frozen_s'] or 0:.1f} s in all"
     waited = frozen if count else "no freeze" if seen.height else "no picture"
     style.dress(axes, f"Time from the camera to the screen; {waited}", "ms")
     style.legend(axes)

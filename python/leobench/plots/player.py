@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from leobench.errors import counted
 from leobench.plots import handovers, paths, rates, sampling, style, units, videos, view
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def _bitrates(axes: Axes, view: View, segments: pl.DataFrame, link: str | None) 
     flow = view.flows[0]
     video = flow["video"]
     mean = "" if video["bitrate_bps"] is None else f", mean {video['bitrate_bps'] / factor:.2f} {unit}"
-    title = f"Bitrates of {flow['name']}{mean}, {_counted(video['switches'], 'switch', 'switches')}"
+    switches = "switch" if video["switches"] == 1 else "switches"
+    title = f"Bitrates of {flow['name']}{mean}, {video['switches']} {switches}"
     style.dress(axes, title, unit)
     style.legend(axes)
 
@@ -90,11 +92,7 @@ def _buffer(axes: Axes, flow: Summary, segments: pl.DataFrame) -> None:
     held.append(0.0)
     axes.plot(times, held, color=style.BLUE)
     video = flow["video"]
-    stalls = f"{_counted(video['stalls'], 'stall', 'stalls')}, {video['stalled_s']:.1f} s in all (shaded)"
+    stalls = f"{counted(video['stalls'], 'stall')}, {video['stalled_s']:.1f} s in all (shaded)"
     waited = stalls if video["stalls"] else "no stall"
     start = "no picture" if video["startup_s"] is None else f"first picture after {video['startup_s']:.1f} s"
     style.dress(axes, f"Buffer: {start}; {waited}", "seconds")
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
