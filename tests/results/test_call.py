@@ -41,6 +41,7 @@ jitter_buffer = { kind = "fixed", delay = "60 ms" }
 
 VIDEO = "flows.main.call.video"
 AUDIO = "flows.main.call.audio"
+IN_STREAMS = {"flows.main.transport": "quic", "flows.main.call.carried": "stream_per_message"}
 
 
 @pytest.fixture
@@ -137,6 +138,54 @@ def test_only_calls_with_a_picture_have_the_figure(file: Path, quick: Path) -> N
             plots.kind("call")(result)
 
 
+def test_streams_repeat_what_a_call_lost(file: Path) -> None:
+    """A voice packet every 20 ms: acknowledgements of three later ones, or 9/8 of a round trip, show it.
+
+    So a packet that is repeated comes some 60 ms and a round trip late: within 400 ms, none is missed that is
+    not lost three times.
+    """
+    patient = {"flows.main.call.jitter_buffer": {"kind": "fixed", "delay": "400 ms"}}
+    lossy = {"links.path.loss": {"kind": "bernoulli", "probability": 0.05}, **patient}
+    runs = [
+        leobench.run(file, overrides={**lossy, **carried}).summary["flows"][0]
+        for carried in ({"flows.main.transport": "quic"}, IN_STREAMS)
+    ]
+    missed_once, missed = (run["call"]["voice"]["missed_packets"] for run in runs)
+    assert 20 < missed_once < 90
+    assert missed <= 2
+    # A lost packet delays no other.
+    once_ms, repeated_ms = (run["delay_ms"] for run in runs)
+    assert repeated_ms["p50"] == pytest.approx(once_ms["p50"], abs=0.5)
+    assert repeated_ms["max"] > 25 + 50
+
+
+def test_packets_in_streams_are_cancelled_when_they_are_late(file: Path) -> None:
+    """A second without a link: the picture's packets of half of it are reset, and none is asked for."""
+    file.write_text(SCENARIO.replace('rate = "1 Mbps"\ndelay = "25 ms"\n', ""))
+    steps = [
+        {"at": "0 s", "rate": "8 Mbps", "delay": "25 ms"},
+        {"at": "10 s", "up": False},
+        {"at": "11 s", "up": True},
+    ]
+    channel = {"links.path.channel": {"kind": "schedule", "steps": steps}}
+    result = leobench.run(file, overrides={**channel, VIDEO: {}, **IN_STREAMS})
+    flow = result.summary["flows"][0]
+    picture, (seen, heard) = flow["call"]["picture"], flow["streams"]
+    # 30 frames a second, one packet or two each.
+    assert 10 < seen["cancelled"]["messages"] < 60
+    assert heard.get("cancelled") is None
+    assert 0.9 < picture["longest_freeze_s"] < 2
+    assert picture["rendered_frames"] > 540
+
+
+@pytest.mark.parametrize("control", ["gcc", "scream"])
+def test_a_rate_control_in_streams_approaches_the_capacity(file: Path, control: str) -> None:
+    adaptive = {"flows.main.call.rate_control": control, "flows.main.call.jitter_buffer": "adaptive"}
+    found = call(file, **{**IN_STREAMS, **adaptive, VIDEO: {"start": "500 kbps"}})
+    assert 0.5e6 < found["received_bps"] < 1e6
+    assert found["picture"]["dropped_frames"] == 0
+
+
 def test_an_outage_freezes_the_picture(file: Path) -> None:
     outage = {
         "kind": "reconfiguration",
@@ -211,8 +260,18 @@ def test_the_first_picture_is_timed_from_the_start_of_the_call(file: Path) -> No
         ({"flows.main.call.rate_control": "gc"}, "did you mean `gcc`?"),
         (
             {"flows.main.transport": {"kind": "quic", "resumption": True, "zero_rtt": True}},
-            "its data travels in datagrams, which wait for the handshake; allowed: `false`",
+            "packets of a call wait for the handshake; allowed: `false`",
         ),
+        (
+            {"flows.main.call.carried": "stream_per_message"},
+            "`udp` has no stream for each packet; allowed: `datagrams`, or the transport `quic`",
+        ),
+        (
+            {"flows.main.call.carried": "stream"},
+            "holds packets back behind lost ones; allowed: `datagrams` or `stream_per_message`",
+        ),
+        ({**IN_STREAMS, VIDEO: {"retransmission": "0 s"}}, "is zero, but packets in streams are cancelled"),
+        ({**IN_STREAMS, VIDEO: {"fec": 0.1}}, "adds parities to packets that streams repeat; allowed: 0"),
     ],
 )
 def test_a_call_that_cannot_be_is_refused(file: Path, overrides: dict[str, Any], message: str) -> None:

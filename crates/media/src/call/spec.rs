@@ -2,6 +2,7 @@
 
 use leobench_base::spec::{Fault, Whole};
 use leobench_base::{BitRate, Bytes, SimDuration};
+use leobench_transport::buffer::{Attributes, Carried, OnDeadline};
 
 use super::jitter_buffer::JitterBufferSpec;
 use super::packet::{MOST_PACKETS, RTP_HEADER};
@@ -29,6 +30,9 @@ leobench_base::spec! {
         pub rate_control: RateControlSpec = RateControlSpec::default(),
         /// How long frames and voice packets wait at the receiving end, counted from the fastest way there.
         pub jitter_buffer: JitterBufferSpec = JitterBufferSpec::default(),
+        /// How packets travel, and feedback: in datagrams, or each in a stream of its own over `quic`, as RTP over QUIC allows
+        /// (draft-ietf-avtcore-rtp-over-quic). Streams repeat what is lost, for `video.retransmission` at most; nobody asks for it.
+        pub carried: Carried = Carried::Datagrams,
     }
 }
 
@@ -54,7 +58,8 @@ leobench_base::spec! {
         /// Parity packets over packets of a frame, rounded up in every frame; 0 for none. Each restores one lost packet of those
         /// whose sum (XOR) it is.
         pub fec: f64 = 0.0,
-        /// How long a packet is asked for again after its loss was noticed; `0 s` for never.
+        /// How long a packet is asked for again after its loss was noticed; `0 s` for never. In streams, how long after it left the
+        /// encoder's queue a packet is sent and repeated.
         pub retransmission: SimDuration = SimDuration::from_millis(500),
         /// A frame that is incomplete this long after it was due, and after its first packet came, is given up: the picture freezes
         /// until the next key frame, which the receiving end asks for.
@@ -120,7 +125,46 @@ impl CallSpec {
             let problem = if self.length.is_zero() { "is zero" } else { "is too long" };
             return Err(Fault::new("length", problem, format!("above 0 s, up to {LONGEST}")));
         }
+        self.check_carried()
+    }
+
+    fn check_carried(&self) -> Result<(), Fault> {
+        if self.carried == Carried::Stream {
+            let problem = "holds packets back behind lost ones";
+            return Err(Fault::new("carried", problem, "`datagrams` or `stream_per_message`"));
+        }
+        let Some(video) = self.video.as_ref().filter(|_| self.is_in_streams()) else {
+            return Ok(());
+        };
+        if video.retransmission.is_zero() {
+            let problem = "is zero, but packets in streams are cancelled after it";
+            let allowed = "a time above zero, or `carried = \"datagrams\"`";
+            return Err(Fault::new("video.retransmission", problem, allowed));
+        }
+        if video.fec > 0.0 {
+            let problem = "adds parities to packets that streams repeat";
+            return Err(Fault::new("video.fec", problem, "0, or `carried = \"datagrams\"`"));
+        }
         Ok(())
+    }
+
+    /// Whether every packet travels in a stream of its own.
+    pub fn is_in_streams(&self) -> bool {
+        self.carried == Carried::StreamPerMessage
+    }
+
+    /// Attributes of its streams: packets of the picture are cancelled when they are of no use any more.
+    pub fn attributes(&self) -> Vec<Attributes> {
+        let plain = Attributes { carried: self.carried, ..Attributes::default() };
+        let limited = |video: &CameraSpec| Attributes {
+            deadline: Some(video.retransmission),
+            on_deadline: OnDeadline::Cancel,
+            ..plain
+        };
+        let picture = self.video.as_ref();
+        let picture =
+            picture.map(|video| if self.is_in_streams() { limited(video) } else { plain });
+        picture.into_iter().chain(self.audio.as_ref().map(|_| plain)).collect()
     }
 
     /// Names of its streams: the picture, the voice, or both.

@@ -218,10 +218,7 @@ impl FlowSpec {
     pub fn attributes(&self) -> Vec<Attributes> {
         match (&self.objects, &self.call) {
             (Some(objects), _) => objects.iter().flat_map(ObjectSpec::attributes).collect(),
-            (None, Some(call)) => {
-                let datagrams = Attributes { carried: Carried::Datagrams, ..Attributes::default() };
-                vec![datagrams; call.streams().len()]
-            }
+            (None, Some(call)) => call.attributes(),
             (None, None) => self.streams.attributes(),
         }
     }

@@ -3,11 +3,11 @@
 mod loudspeaker;
 mod screen;
 
-use leobench_base::{Bytes, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime};
 
 use super::feedback::{Arrival, Message, Reporter};
 use super::packet::{Content, Packet};
-use super::spec::CallSpec;
+use super::spec::{CallSpec, CameraSpec};
 pub use loudspeaker::Heard;
 use loudspeaker::Loudspeaker;
 use screen::Screen;
@@ -26,9 +26,13 @@ impl Receiver {
     /// The receiving end of a call.
     pub fn new(spec: &CallSpec) -> Self {
         let buffer = || spec.jitter_buffer.model().build();
+        // Streams repeat what is lost by themselves.
+        let asks = |video: &CameraSpec| {
+            if spec.is_in_streams() { SimDuration::ZERO } else { video.retransmission }
+        };
         Self {
             reporter: spec.rate_control.model().feedback().map(Reporter::new),
-            screen: spec.video.as_ref().map(|video| Screen::new(video, buffer())),
+            screen: spec.video.as_ref().map(|video| Screen::new(video, buffer(), asks(video))),
             loudspeaker: spec
                 .audio
                 .as_ref()

@@ -92,11 +92,12 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub fn new(spec: &CameraSpec, buffer: Box<dyn JitterBuffer>) -> Self {
+    /// A screen that asks for missing packets as long as `asks`.
+    pub fn new(spec: &CameraSpec, buffer: Box<dyn JitterBuffer>, asks: SimDuration) -> Self {
         Self {
             patience: spec.patience,
             buffer,
-            requester: Requester::new(spec.retransmission),
+            requester: Requester::new(asks),
             frames: BTreeMap::new(),
             next: 0,
             needs_key: true,

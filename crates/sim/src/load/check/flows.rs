@@ -106,7 +106,7 @@ fn stack(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     }
 }
 
-/// Refuses 0-RTT data of an end that only answers, and of one that has nothing but datagrams, which wait for the handshake.
+/// Refuses 0-RTT data of an end that only answers, and of one that has nothing but datagrams or a call, which wait for the handshake.
 fn early(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let TransportSpec::Quic(quic) = &flow.transport else { return Ok(()) };
     if quic.zero_rtt == ZeroRtt::Unused {
@@ -114,8 +114,13 @@ fn early(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     }
     let in_datagrams =
         |streams: &[StreamSpec]| streams.iter().all(|stream| stream.carried == Carried::Datagrams);
-    if flow.call.is_some() || matches!(&flow.streams, Streams::Each(each) if in_datagrams(each)) {
-        let problem = "its data travels in datagrams, which wait for the handshake";
+    let only_datagrams = matches!(&flow.streams, Streams::Each(each) if in_datagrams(each));
+    if flow.call.is_some() || only_datagrams {
+        let problem = if only_datagrams {
+            "its data travels in datagrams, which wait for the handshake"
+        } else {
+            "packets of a call wait for the handshake"
+        };
         let error = at.key("transport").key("zero_rtt").error(problem);
         return Err(error.allowed("`false`, with `resumption = true` or without"));
     }
@@ -277,12 +282,17 @@ fn message_streams(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let Streams::Each(streams) = &flow.streams else { return Ok(()) };
     let carried = |stream: &StreamSpec| stream.carried == Carried::StreamPerMessage;
     let Some(first) = streams.iter().position(carried) else { return Ok(()) };
-    if matches!(&flow.transport, TransportSpec::Quic(quic) if quic.stack == Stack::Own) {
+    if has_message_streams(flow) {
         return Ok(());
     }
     let problem = format!("{} has no stream for each message", stack_or_transport(flow));
     let error = at.key("streams").index(first).key("carried").error(problem);
     Err(error.allowed("`stream`, or the transport `quic` with the stack `own`"))
+}
+
+/// Whether the transport of a flow can give each message a stream of its own.
+pub(super) fn has_message_streams(flow: &FlowSpec) -> bool {
+    matches!(&flow.transport, TransportSpec::Quic(quic) if quic.stack == Stack::Own)
 }
 
 /// The name of a flow's transport, or of its stack of QUIC.

@@ -1,23 +1,23 @@
-//! A call: packets of picture and voice from the sending end, and messages of the receiving end, each a datagram.
+//! A call: packets of picture and voice from the sending end, and messages of the receiving end, each a datagram, or in a stream of its
+//! own.
 //!
 //! Every packet is a message of the flow's ledger, created when it leaves the call's own pacer: its delay is that of the network,
 //! and over QUIC that of its queue.
 
-use std::collections::VecDeque;
+mod under_way;
 
 use leobench_base::packet::Datagram;
 use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
 use leobench_media::CallSpec;
 use leobench_media::call::{Content, FrameTimes, Heard, Message, Packet, Receiver, Seen, Sender};
+use leobench_transport::buffer::Carried;
 use leobench_transport::endpoint::Report;
 
+use self::under_way::UnderWay;
 use super::{Action, Application, ApplicationError, End};
 
 /// Time after its length for which a call goes on: packets are sent again, and played.
 const LINGER: SimDuration = SimDuration::from_secs(2);
-/// Datagrams that have not arrived after this time are lost.
-const LONGEST_WAY: SimDuration = SimDuration::from_secs(60);
-
 /// A call under way.
 pub(super) struct Call {
     sender: Sender,
@@ -31,8 +31,11 @@ pub(super) struct Call {
     voice_stream: usize,
     /// Messages created, by stream.
     messages: Vec<u64>,
+    answered: u64,
     /// Largest datagram.
     most: Bytes,
+    /// Whether packets and messages travel in streams of their own.
+    in_streams: bool,
     packets: UnderWay<Packet>,
     answers: UnderWay<Message>,
 }
@@ -58,37 +61,11 @@ pub struct Called {
     pub seconds: f64,
 }
 
-/// Datagrams under way, by number.
-struct UnderWay<T> {
-    first: u64,
-    items: VecDeque<(SimTime, Option<T>)>,
-}
-
-impl<T> UnderWay<T> {
-    fn new() -> Self {
-        Self { first: 0, items: VecDeque::new() }
-    }
-
-    fn push(&mut self, now: SimTime, item: T) -> u64 {
-        let is_old =
-            |(sent, _): &mut (SimTime, Option<T>)| now.saturating_since(*sent) > LONGEST_WAY;
-        while self.items.pop_front_if(is_old).is_some() {
-            self.first += 1;
-        }
-        self.items.push_back((now, Some(item)));
-        self.first + self.items.len() as u64 - 1
-    }
-
-    fn take(&mut self, number: u64) -> Option<T> {
-        let place = number.checked_sub(self.first)? as usize;
-        self.items.get_mut(place)?.1.take()
-    }
-}
-
 impl Call {
     /// A call that begins at `start`, in datagrams of at most `most`.
     pub(super) fn new(spec: &CallSpec, start: SimTime, most: Bytes, rng: &RngTree) -> Self {
         let voice_stream = usize::from(spec.video.is_some());
+        let streams = spec.streams().len();
         Self {
             sender: Sender::new(spec, start, rng),
             receiver: Receiver::new(spec),
@@ -97,10 +74,12 @@ impl Call {
             finished: false,
             now: SimTime::ZERO,
             voice_stream,
-            messages: vec![0; spec.streams().len()],
+            messages: vec![0; streams],
+            answered: 0,
             most,
-            packets: UnderWay::new(),
-            answers: UnderWay::new(),
+            in_streams: spec.carried == Carried::StreamPerMessage,
+            packets: UnderWay::new(streams),
+            answers: UnderWay::new(1),
         }
     }
 
@@ -113,6 +92,11 @@ impl Call {
         self.messages[stream] += 1;
         let created = leobench_transport::Message { size: packet.bytes, created: now };
         actions.push(Action::Create { stream, message: created });
+        if self.in_streams {
+            self.packets.push_message(now, (stream, message), packet);
+            actions.push(Action::Write { end: End::Sender, stream, message: created });
+            return;
+        }
         let payload = packet.bytes.get() as u32;
         let id = self.packets.push(now, packet);
         let datagram = Datagram { message, id, stream: stream as u32, payload };
@@ -121,6 +105,13 @@ impl Call {
 
     fn answer(&mut self, now: SimTime, message: Message, actions: &mut Vec<Action>) {
         for message in message.split(self.most) {
+            if self.in_streams {
+                let written = leobench_transport::Message { size: message.bytes(), created: now };
+                self.answers.push_message(now, (0, self.answered), message);
+                self.answered += 1;
+                actions.push(Action::Write { end: End::Receiver, stream: 0, message: written });
+                continue;
+            }
             let payload = message.bytes().get() as u32;
             let id = self.answers.push(now, message);
             let datagram = Datagram { message: id, id, stream: 0, payload };
@@ -161,21 +152,27 @@ impl Application for Call {
     }
 
     fn on_report(&mut self, now: SimTime, end: End, report: Report) -> bool {
-        let Report::Datagram(datagram) = report else { return false };
-        self.now = now;
         if self.finished {
             return false;
         }
         match end {
             End::Receiver => {
-                let Some(packet) = self.packets.take(datagram.id) else { return false };
+                if let Report::Opened { message, number, .. } = report {
+                    self.answers.on_opened((0, message), number, |answer| answer.bytes().get());
+                }
+                let Some(packet) = self.packets.arrived(report) else { return false };
                 self.receiver.on_packet(now, &packet, false);
             }
             End::Sender => {
-                let Some(message) = self.answers.take(datagram.id) else { return false };
+                if let Report::Opened { stream, message, number } = report {
+                    let name = (stream as usize, message);
+                    self.packets.on_opened(name, number, |packet| packet.bytes.get());
+                }
+                let Some(message) = self.answers.arrived(report) else { return false };
                 self.sender.on_message(now, &message);
             }
         }
+        self.now = now;
         true
     }
 
