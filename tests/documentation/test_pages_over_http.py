@@ -20,7 +20,7 @@ ROWS = {"fading only": "", "1 % loss, too": "-loss"}
 
 
 def test_the_campaign_is_sound() -> None:
-    assert len(Campaign.load(CAMPAIGN).plan()) == 6 * 40
+    assert len(Campaign.load(CAMPAIGN).plan()) == 7 * 40
 
 
 @pytest.mark.slow
@@ -33,3 +33,4 @@ def test_the_table_of_versions_of_http(tmp_path: Path) -> None:
         (cells,) = re.findall(rf"^\| {row} \| (.*) \|$", page, re.MULTILINE)
         for version, cell in zip(("http3", "http2", "http1"), cells.split(" | "), strict=True):
             assert f"{means[version + suffix]:.2f} s" == cell, (row, version)
+    assert f"HTTP/3 takes {means['http3-large-loss']:.2f} s." in page
