@@ -96,6 +96,27 @@ def test_a_rate_control_approaches_the_capacity(file: Path, control: str, transp
     assert found["voice"]["missed_packets"] < 0.1 * found["voice"]["due_packets"]
 
 
+def test_marks_reach_the_rate_control(file: Path) -> None:
+    """A queue marks packets of a call that takes marks, and drops others; SCReAM keeps it short by both."""
+    shared = {
+        "flows.main.call.rate_control": "scream",
+        "links.path.queue": {"kind": "codel", "ecn": True},
+        VIDEO: {"start": "500 kbps"},
+    }
+    dropped, marked = (
+        leobench.run(file, overrides={**shared, "flows.main.transport": {"kind": "udp", "ecn": ecn}})
+        for ecn in (False, True)
+    )
+    there, there_marked = (run.summary["links"][0] for run in (dropped, marked))
+    assert there["dropped_packets"]["codel"] > 5
+    assert there["marked_packets"]["codel"] == 0
+    assert there_marked["dropped_packets"]["codel"] == 0
+    assert there_marked["marked_packets"]["codel"] > 5
+    # What the marks are for: the rate yields, so the queue stays as short as by drops.
+    queues_ms = [each["queue_delay_ms"]["p95"] for each in (there, there_marked)]
+    assert queues_ms[1] < 2 * queues_ms[0]
+
+
 def test_what_a_call_lost_is_no_doubt(file: Path) -> None:
     """Nothing of it is sent again, so a longer run would wait in vain."""
     lossy = {"links.path.loss": {"kind": "bernoulli", "probability": 0.05}, "flows.main.transport": "quic"}

@@ -27,7 +27,12 @@ pub enum Report {
         offset: u64,
     },
     /// A datagram arrived.
-    Datagram(Datagram),
+    Datagram {
+        /// The datagram.
+        datagram: Datagram,
+        /// Whether it bore the mark "congestion experienced" of ECN, over a transport that leaves marks to the application (UDP).
+        is_marked: bool,
+    },
     /// A datagram of this end is lost, as far as its sender can tell.
     Lost {
         /// The datagram; if it was dropped, it stands for the rest of its message.

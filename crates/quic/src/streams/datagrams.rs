@@ -291,7 +291,7 @@ impl Streams {
     /// The content of a DATAGRAM frame arrived. One that is no datagram of a flow is ignored.
     pub(crate) fn on_datagram(&mut self, content: &[u8]) {
         if let Some(datagram) = Datagram::decode(content) {
-            self.report(Report::Datagram(datagram));
+            self.report(Report::Datagram { datagram, is_marked: false });
         }
     }
 

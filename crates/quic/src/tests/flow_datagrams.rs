@@ -64,7 +64,9 @@ fn fates(pipe: &Pipe<QuicEndpoint>, at: usize) -> (Names, Names, Names) {
     let (mut arrived, mut lost, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
     for (_, end, report) in &pipe.datagrams {
         match report {
-            Report::Datagram(part) if *end != at => arrived.push((part.message, part.id)),
+            Report::Datagram { datagram: part, .. } if *end != at => {
+                arrived.push((part.message, part.id));
+            }
             Report::Lost { datagram, dropped: false } if *end == at => {
                 lost.push((datagram.message, datagram.id));
             }
@@ -106,7 +108,7 @@ fn a_message_is_cut_into_datagrams_that_fill_packets() {
     let whole = pipe.passed[SENDER].iter().filter(|passed| passed.size >= 1_249);
     assert!(whole.count() >= 3, "a part fills a packet with the shortest number up to three bytes");
     let parts = pipe.datagrams.iter().map(|(_, end, report)| match report {
-        Report::Datagram(part) => (*end, part.message, part.id, part.payload),
+        Report::Datagram { datagram: part, .. } => (*end, part.message, part.id, part.payload),
         other => panic!("{other:?}"),
     });
     let expected = [(0, 0, 1_220), (0, 1, 1_220), (0, 2, 560), (1, 0, 1_220), (2, 0, 1)];
@@ -167,7 +169,9 @@ fn a_datagram_that_is_only_late_arrives_after_its_loss() {
         .datagrams
         .iter()
         .filter(|(_, _, report)| match report {
-            Report::Datagram(part) | Report::Lost { datagram: part, .. } => part.message == 0,
+            Report::Datagram { datagram: part, .. } | Report::Lost { datagram: part, .. } => {
+                part.message == 0
+            }
             _ => false,
         })
         .map(|(at, end, _)| (*end, at.as_nanos() / 1_000_000))
@@ -273,12 +277,13 @@ fn datagrams_of_the_application_go_both_ways() {
         pipe.input_at(RECEIVER, Input::Datagram { datagram, created: pipe.now });
     }
     pipe.run(ms(1_000), |_| false);
+    let unmarked = |datagram| Report::Datagram { datagram, is_marked: false };
     let arrived = |at| {
         let at = pipe.datagrams.iter().filter(move |(_, end, _)| *end == at);
         at.map(|(_, _, report)| *report).collect::<Vec<_>>()
     };
-    assert_eq!(arrived(RECEIVER), there.map(Report::Datagram));
-    assert_eq!(arrived(SENDER), back.map(Report::Datagram));
+    assert_eq!(arrived(RECEIVER), there.map(unmarked));
+    assert_eq!(arrived(SENDER), back.map(unmarked));
 }
 
 #[test]

@@ -132,7 +132,7 @@ impl FromScenario<'_> {
         match &flow.transport {
             TransportSpec::Udp(udp) => {
                 let [there, back] = [[ends.sender, ends.receiver], [ends.receiver, ends.sender]];
-                let end = |end, addresses| UdpEndpoint::new(end, addresses, streams, udp.payload);
+                let end = |end, addresses| UdpEndpoint::new(end, addresses, streams, udp.clone());
                 Ok([Box::new(end(End::Sender, there)), Box::new(end(End::Receiver, back))])
             }
             TransportSpec::Tcp(tcp) => Ok([

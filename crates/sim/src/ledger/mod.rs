@@ -135,7 +135,7 @@ impl FlowLedger {
                 }
                 Some(arrived)
             }
-            Report::Datagram(_)
+            Report::Datagram { .. }
             | Report::Lost { .. }
             | Report::Opened { .. }
             | Report::Part { .. }
@@ -151,7 +151,7 @@ impl FlowLedger {
             Report::Sent { stream, .. }
             | Report::Delivered { stream, .. }
             | Report::Room { stream, .. } => stream,
-            Report::Datagram(datagram) => datagram.stream as usize,
+            Report::Datagram { datagram, .. } => datagram.stream as usize,
             Report::Lost { datagram: Datagram { stream, message, .. }, dropped } => {
                 self.given_up(now, (stream as usize, message), dropped, finished);
                 return 0;
@@ -180,7 +180,7 @@ impl FlowLedger {
             | Report::Opened { .. }
             | Report::Part { .. }
             | Report::Cancelled { .. } => 0,
-            Report::Datagram(datagram) => {
+            Report::Datagram { datagram, .. } => {
                 let found = self.streams[stream].datagram(now, datagram, finished);
                 if let Some(created) = found {
                     self.open += 1;

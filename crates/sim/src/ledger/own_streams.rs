@@ -64,7 +64,7 @@ impl FlowLedger {
         let Some((stream, message)) = own else { return 0 };
         let payload = u32::try_from(bytes).unwrap_or(u32::MAX);
         let datagram = Datagram { message, id: 0, stream, payload };
-        let arrived = self.report(now, Report::Datagram(datagram), finished);
+        let arrived = self.report(now, Report::Datagram { datagram, is_marked: false }, finished);
         match bytes - u64::from(payload) {
             0 => arrived,
             rest => arrived + self.part(now, (number, rest), finished),

@@ -27,7 +27,7 @@ fn part(message: u64, payload: u64) -> Datagram {
 }
 
 fn datagram(message: u64, payload: u64) -> Report {
-    Report::Datagram(part(message, payload))
+    Report::Datagram { datagram: part(message, payload), is_marked: false }
 }
 
 /// The numbers of the messages a report completes.

@@ -150,7 +150,7 @@ fn on_stream(mut report: Report, number: usize) -> Report {
         Report::Sent { stream, .. }
         | Report::Room { stream, .. }
         | Report::Delivered { stream, .. } => *stream = number,
-        Report::Datagram(_)
+        Report::Datagram { .. }
         | Report::Lost { .. }
         | Report::Opened { .. }
         | Report::Part { .. }

@@ -219,7 +219,7 @@ impl<E: Observed> Pipe<E> {
         assert!(self.wakes[end].is_none_or(|wake| wake > self.now), "a wake-up in the past");
         for report in outbox.reports {
             match report {
-                Report::Datagram(_)
+                Report::Datagram { .. }
                 | Report::Lost { .. }
                 | Report::Opened { .. }
                 | Report::Part { .. }

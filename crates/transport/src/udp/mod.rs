@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use leobench_base::packet::{Datagram, IPV4_UDP_HEADER};
 use leobench_base::spec::Fault;
-use leobench_base::{Body, Bytes, End, Meta, Packet, Protocol, SimTime};
+use leobench_base::{Body, Bytes, Ecn, End, Meta, Packet, Protocol, SimTime};
 
 use crate::buffer::{Attributes, Message, SendBuffer};
 use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report, Totals};
@@ -23,6 +23,9 @@ leobench_base::spec! {
     pub struct UdpSpec: Default check = UdpSpec::check {
         /// Maximum bytes of a message in a datagram.
         pub payload: Bytes = Bytes::new(1_252),
+        /// Whether packets say that they take marks (ECT(0), RFC 3168); then queues mark them instead of dropping them. `scream` in a
+        /// call answers marks.
+        pub ecn: bool = false,
     }
 }
 
@@ -46,7 +49,7 @@ pub struct UdpEndpoint {
     /// The other end's address. The receiving end takes it from the last packet: a translator may have changed it.
     remote: SocketAddr,
     end: End,
-    payload: Bytes,
+    spec: UdpSpec,
     buffer: SendBuffer,
     /// Messages and datagrams that have not left yet.
     written: VecDeque<Written>,
@@ -66,17 +69,17 @@ enum Written {
 }
 
 impl UdpEndpoint {
-    /// An end of `streams` streams, with at most `payload` bytes of a message in a datagram.
+    /// An end of `streams` streams.
     ///
     /// # Panics
     /// If the payload is zero (see [`UdpSpec::check`]).
-    pub fn new(end: End, [local, remote]: [SocketAddr; 2], streams: usize, payload: Bytes) -> Self {
-        assert!(!payload.is_zero(), "a datagram without payload carries no message");
+    pub fn new(end: End, [local, remote]: [SocketAddr; 2], streams: usize, spec: UdpSpec) -> Self {
+        assert!(!spec.payload.is_zero(), "a datagram without payload carries no message");
         Self {
             local,
             remote,
             end,
-            payload,
+            spec,
             buffer: SendBuffer::new(&vec![Attributes::default(); streams]),
             written: VecDeque::new(),
             next_message: vec![0; streams],
@@ -99,7 +102,7 @@ impl UdpEndpoint {
                 let mut left = before;
                 while !left.is_zero() && *room > 0 {
                     *room -= 1;
-                    let payload = left.min(self.payload);
+                    let payload = left.min(self.spec.payload);
                     left -= payload;
                     let (stream, payload) = (stream as u32, payload.get() as u32);
                     let datagram = Datagram { message, id: parts, stream, payload };
@@ -124,7 +127,8 @@ impl UdpEndpoint {
         self.totals.sent_packets += 1;
         self.totals.sent_bytes += payload;
         let size = payload + IPV4_UDP_HEADER;
-        let meta = Meta::new(now, Protocol::Udp, self.local, self.remote, size);
+        let mut meta = Meta::new(now, Protocol::Udp, self.local, self.remote, size);
+        meta.ecn = if self.spec.ecn { Ecn::Ect0 } else { Ecn::NotEct };
         outbox.packets.push(Packet { meta, body: Body::Datagram(datagram) });
     }
 }
@@ -140,14 +144,19 @@ impl Endpoint for UdpEndpoint {
             }
             Input::Datagram { datagram, created } => {
                 let size = Bytes::new(datagram.payload.into());
-                assert!(size <= self.payload, "{datagram:?} in {} of payload", self.payload);
+                assert!(
+                    size <= self.spec.payload,
+                    "{datagram:?} in {} of payload",
+                    self.spec.payload
+                );
                 self.buffer.push(datagram.stream as usize, Message { size, created });
                 self.written.push_back(Written::Datagram(datagram));
             }
             Input::Packet(packet) => {
                 self.totals.received_packets += 1;
                 if let Body::Datagram(datagram) = packet.body {
-                    self.reports.push(Report::Datagram(datagram));
+                    let is_marked = packet.meta.ecn == Ecn::Ce;
+                    self.reports.push(Report::Datagram { datagram, is_marked });
                     if self.end == End::Receiver {
                         self.remote = packet.meta.source;
                     }

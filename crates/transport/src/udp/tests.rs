@@ -9,12 +9,20 @@ fn address(port: u16) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, 1], port))
 }
 
+fn spec(payload: u64) -> UdpSpec {
+    UdpSpec { payload: Bytes::new(payload), ..UdpSpec::default() }
+}
+
+fn arrived(datagram: Datagram) -> Report {
+    Report::Datagram { datagram, is_marked: false }
+}
+
 fn sender(streams: usize, payload: u64) -> UdpEndpoint {
-    UdpEndpoint::new(End::Sender, [address(1), address(2)], streams, Bytes::new(payload))
+    UdpEndpoint::new(End::Sender, [address(1), address(2)], streams, spec(payload))
 }
 
 fn receiver() -> UdpEndpoint {
-    UdpEndpoint::new(End::Receiver, [address(2), address(1)], 3, Bytes::new(1_000))
+    UdpEndpoint::new(End::Receiver, [address(2), address(1)], 3, spec(1_000))
 }
 
 fn write(sender: &mut UdpEndpoint, now: SimTime, stream: usize, size: u64) {
@@ -70,9 +78,8 @@ fn messages_are_numbered_by_stream() {
     for mut packet in poll(&mut sender, SimTime::ZERO).packets {
         receiver.input(SimTime::ZERO, Input::Packet(&mut packet)).unwrap();
     }
-    let expected = [(0, 0), (1, 0), (0, 1)].map(|(stream, message)| {
-        Report::Datagram(Datagram { message, id: 0, stream, payload: 10 })
-    });
+    let expected = [(0, 0), (1, 0), (0, 1)]
+        .map(|(stream, message)| arrived(Datagram { message, id: 0, stream, payload: 10 }));
     assert_eq!(poll(&mut receiver, SimTime::ZERO).reports, expected);
     assert_eq!(poll(&mut receiver, SimTime::ZERO).reports, []);
 }
@@ -87,6 +94,24 @@ fn the_parts_of_a_message_are_numbered() {
         other => panic!("{other:?}"),
     });
     assert!(ids.eq((0..151).map(|id| (0, id))), "over two polls");
+}
+
+/// Only packets that say so can be marked, and the receiving end tells of the mark.
+#[test]
+fn marks_reach_the_application() {
+    let [plain, mut packet] = [false, true].map(|ecn| {
+        let spec = UdpSpec { ecn, ..spec(1_000) };
+        let mut sender = UdpEndpoint::new(End::Sender, [address(1), address(2)], 1, spec);
+        write(&mut sender, SimTime::ZERO, 0, 10);
+        poll(&mut sender, SimTime::ZERO).packets.remove(0)
+    });
+    assert_eq!([&plain, &packet].map(|it| it.meta.ecn), [Ecn::NotEct, Ecn::Ect0]);
+    packet.meta.ecn = Ecn::Ce;
+    let mut receiver = receiver();
+    receiver.input(SimTime::ZERO, Input::Packet(&mut packet)).unwrap();
+    let datagram = Datagram { message: 0, id: 0, stream: 0, payload: 10 };
+    let expected = [Report::Datagram { datagram, is_marked: true }];
+    assert_eq!(poll(&mut receiver, SimTime::ZERO).reports, expected);
 }
 
 /// The application's own datagrams go both ways, in the order of the writes, and an answer goes to where the last packet came from.
@@ -105,13 +130,13 @@ fn datagrams_of_the_application_go_both_ways() {
     }
     ends[1].input(now, Input::Datagram { datagram: feedback, created: now }).unwrap();
     let mut back = poll(&mut ends[1], now);
-    assert_eq!(back.reports[1], Report::Datagram(media));
+    assert_eq!(back.reports[1], arrived(media));
     assert_eq!(back.reports[2], Report::Sent { stream: 0, offset: 40 });
     assert_eq!((back.packets.len(), back.packets[0].meta.size.get()), (1, 68));
     let Meta { source, destination, .. } = &back.packets[0].meta;
     assert_eq!((*source, *destination), (address(2), address(77)));
     ends[0].input(now, Input::Packet(&mut back.packets[0])).unwrap();
-    assert_eq!(poll(&mut ends[0], now).reports, [Report::Datagram(feedback)]);
+    assert_eq!(poll(&mut ends[0], now).reports, [arrived(feedback)]);
 }
 
 #[test]
@@ -155,7 +180,7 @@ proptest! {
             }
         }
         for report in poll(&mut receiver, SimTime::ZERO).reports {
-            let Report::Datagram(Datagram { stream, payload, .. }) = report else {
+            let Report::Datagram { datagram: Datagram { stream, payload, .. }, .. } = report else {
                 panic!("{report:?}")
             };
             received[stream as usize] += u64::from(payload);

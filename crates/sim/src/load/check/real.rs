@@ -81,6 +81,7 @@ fn check_flow(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
         TransportSpec::Quic(quic) if quic.stack != Stack::Own => {
             Err(virtual_only(&transport.key("stack"), "`own`"))
         }
+        TransportSpec::Udp(udp) if udp.ecn => Err(virtual_only(&transport.key("ecn"), "`false`")),
         TransportSpec::Quic(_) | TransportSpec::Udp(_) => Ok(()),
     }
 }

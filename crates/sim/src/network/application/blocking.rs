@@ -165,7 +165,7 @@ impl Application for Blocking {
                 stream
             }
             Report::Delivered { .. }
-            | Report::Datagram(_)
+            | Report::Datagram { .. }
             | Report::Lost { .. }
             | Report::Opened { .. }
             | Report::Part { .. }

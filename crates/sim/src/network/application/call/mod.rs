@@ -161,7 +161,8 @@ impl Application for Call {
                     self.answers.on_opened((0, message), number, |answer| answer.bytes().get());
                 }
                 let Some(packet) = self.packets.arrived(report) else { return false };
-                self.receiver.on_packet(now, &packet, false);
+                let is_marked = matches!(report, Report::Datagram { is_marked: true, .. });
+                self.receiver.on_packet(now, &packet, is_marked);
             }
             End::Sender => {
                 if let Report::Opened { stream, message, number } = report {

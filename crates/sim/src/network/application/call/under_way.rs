@@ -49,7 +49,7 @@ impl<T> UnderWay<T> {
     /// Takes the item that arrived by this report, if one did.
     pub(super) fn arrived(&mut self, report: Report) -> Option<T> {
         match report {
-            Report::Datagram(datagram) => self.take(datagram.id),
+            Report::Datagram { datagram, .. } => self.take(datagram.id),
             Report::Part { number, bytes } => self.on_part(number, bytes),
             _ => None,
         }

@@ -64,7 +64,7 @@ impl Application for Call {
         self.notes.lock().unwrap().push((now.as_nanos(), end, report));
         self.now = now;
         match report {
-            Report::Datagram(datagram) if end == End::Receiver => {
+            Report::Datagram { datagram, .. } if end == End::Receiver => {
                 self.owed.push(datagram);
                 true
             }
@@ -149,7 +149,9 @@ fn answer(network: &mut Network, flow: FlowId) {
 /// Those that arrive at an end, by message and number, with the time in ns.
 fn arrivals(notes: &[(u64, End, Report)], at: End) -> Vec<(u64, u64, u64)> {
     let arrived = notes.iter().filter_map(|(now, end, report)| match report {
-        Report::Datagram(part) if *end == at => Some((part.message, part.id, *now)),
+        Report::Datagram { datagram: part, .. } if *end == at => {
+            Some((part.message, part.id, *now))
+        }
         _ => None,
     });
     arrived.collect()

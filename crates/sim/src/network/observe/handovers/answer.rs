@@ -118,7 +118,7 @@ impl StreamProgress {
             Report::Delivered { stream, offset } => (stream, 0, offset),
             Report::Opened { stream, .. } => (stream as usize, 0, 0),
             Report::Room { .. }
-            | Report::Datagram(_)
+            | Report::Datagram { .. }
             | Report::Lost { .. }
             | Report::Part { .. }
             | Report::Cancelled { .. } => return false,
