@@ -4,6 +4,7 @@
 
 mod ack;
 mod control;
+mod hints;
 mod prr;
 mod rack;
 mod scoreboard;
@@ -24,7 +25,7 @@ use super::rtt::RttEstimator;
 use super::sequence::Stamps;
 use super::spec::TcpSpec;
 use crate::congestion::{CongestionControl, Rtt};
-use crate::endpoint::{AccessReport, Forecast, LossVerdictKind};
+use crate::endpoint::{AccessReport, LossVerdictKind};
 use crate::on_forecast::Hold;
 use crate::pacing::{Pacer, window_rate};
 
@@ -279,36 +280,6 @@ impl Sender {
         }
         let smoothed = self.rtt.sampled()?.smoothed;
         Some(window_rate(Bytes::new(self.control.window()), smoothed))
-    }
-
-    /// The sender is told what will become of its path, which it leaves alone so long `before` a handover, if at all.
-    pub(super) fn on_forecast(
-        &mut self,
-        now: SimTime,
-        before: Option<SimDuration>,
-        forecast: &Forecast,
-    ) {
-        self.control.algorithm.on_forecast(PATH, forecast);
-        if let Some(before) = before {
-            self.hold.plan(now, before, forecast);
-        }
-    }
-
-    /// The link layer reports on the access link of its path. A report before the connection is open is kept until then.
-    pub(super) fn on_access(&mut self, report: &AccessReport) {
-        match &mut self.access {
-            Some(access) => **access = *report,
-            None => self.access = Some(Box::new(*report)),
-        }
-        let is_open = self.initial_window > 0;
-        if is_open {
-            self.control.algorithm.on_access(PATH, report);
-        }
-    }
-
-    /// Returns the latest report on the access link of its path.
-    pub(super) fn access(&self) -> Option<&AccessReport> {
-        self.access.as_deref()
     }
 
     /// When pacing and forecasts allow the next segment, if that is in the future.
