@@ -140,6 +140,18 @@ impl VideoSpec {
             let allowed = format!("at least {}", film.segment * 2);
             return Err(Fault::new("most_buffer", problem, allowed));
         }
+        self.check_long_buffer(film.segment)
+    }
+
+    /// Refuses a handover to BOLA that never comes: when the player chooses, a segment still has room in the buffer.
+    fn check_long_buffer(&self, segment: SimDuration) -> Result<(), Fault> {
+        let AdaptationSpec::Dynamic(dynamic) = &self.adaptation else { return Ok(()) };
+        let most = self.most_buffer.saturating_sub(segment);
+        if dynamic.long_buffer.is_some_and(|long| long > most) {
+            let field = "adaptation.long_buffer";
+            let allowed = format!("up to `most_buffer` without a segment, {most}");
+            return Err(Fault::new(field, "is never reached", allowed));
+        }
         Ok(())
     }
 

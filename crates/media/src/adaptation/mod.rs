@@ -50,6 +50,9 @@ leobench_base::kinds! {
     }
 }
 
+mod decaying_mean;
+mod switch_history;
+
 impl Default for AdaptationSpec {
     fn default() -> Self {
         Self::Throughput(throughput::ThroughputSpec::default())

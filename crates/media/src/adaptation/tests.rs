@@ -10,7 +10,7 @@ const LADDER: [f64; 3] = [1e6, 2e6, 4e6];
 const BITS: [f64; 3] = [4e6, 8e6, 16e6];
 
 /// An algorithm by its example, with a host of plug-ins.
-fn built(spec: &AdaptationSpec) -> Box<dyn Adaptation> {
+pub(super) fn built(spec: &AdaptationSpec) -> Box<dyn Adaptation> {
     let ladder = LADDER.map(|rate| BitRate::from_bps(rate as u64)).into();
     let (length, segment) = (SimDuration::from_secs(600), SimDuration::from_secs(4));
     let film = &Film { ladder, length, segment };
@@ -23,7 +23,7 @@ fn build(kind: &str) -> Box<dyn Adaptation> {
     built(specs.iter().find(|spec| spec.kind() == kind).unwrap())
 }
 
-fn view(buffer_s: f64, last: Option<usize>) -> PlayerView<'static> {
+pub(super) fn view(buffer_s: f64, last: Option<usize>) -> PlayerView<'static> {
     PlayerView {
         now: SimTime::ZERO,
         ladder: &LADDER,
@@ -35,7 +35,7 @@ fn view(buffer_s: f64, last: Option<usize>) -> PlayerView<'static> {
     }
 }
 
-fn download(mbps: f64) -> Download {
+pub(super) fn download(mbps: f64) -> Download {
     Download { bytes: Bytes::new(1_000_000), seconds: 8.0 / mbps }
 }
 
@@ -93,36 +93,6 @@ fn bola_changes_at_the_crossings_of_its_scores() {
         let buffer = crossing(lower);
         assert_eq!(known.choose(&view(buffer - 0.01, None)), Ok(rung));
         assert_eq!(known.choose(&view(buffer + 0.01, None)), Ok(rung + 1));
-    }
-}
-
-/// Mean throughput is 5 Mbit/s after 8 and 2: 0.9 of it carries 4 Mbit/s. Half of the buffer is enough for 16 Mbit from 6.4 s on,
-/// for 8 Mbit from 3.2 s.
-#[test]
-fn dynamic_asks_for_what_half_of_the_buffer_has_time_for() {
-    let mut known = build("dynamic");
-    known.on_download(&download(8.0)).unwrap();
-    assert_eq!(known.choose(&view(1.0, None)), Ok(2), "the first two segments know no limit");
-    known.on_download(&download(2.0)).unwrap();
-    for (buffer, rung) in [(6.5, 2), (6.3, 1), (3.3, 1), (3.1, 0), (0.0, 0)] {
-        assert_eq!(known.choose(&view(buffer, Some(0))), Ok(rung), "{buffer} s");
-    }
-}
-
-/// BOLA goes from 1 to 2 Mbit/s at 13.5 s and to 4 at 15.6 s (above); the buffer is long from 10 s on.
-#[test]
-fn dynamic_hands_over_to_bola_once_it_asks_for_as_much() {
-    let mut known = build("dynamic");
-    for _ in 0..4 {
-        known.on_download(&download(1.3)).unwrap();
-    }
-    assert_eq!(known.choose(&view(14.0, Some(0))), Ok(1), "BOLA asks for more than the throughput");
-    assert_eq!(known.choose(&view(9.0, Some(1))), Ok(0));
-    for _ in 0..4 {
-        known.on_download(&download(8.0)).unwrap();
-    }
-    for (buffer, rung) in [(11.0, 0), (9.0, 2), (11.0, 2), (14.0, 2), (16.0, 2), (14.0, 1)] {
-        assert_eq!(known.choose(&view(buffer, Some(2))), Ok(rung), "{buffer} s");
     }
 }
 

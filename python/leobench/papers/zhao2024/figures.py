@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from leobench.campaign import Campaign, CampaignResult
 
-_ALGORITHMS = {as_text({"kind": "dynamic", "window": 3}): "dynamic"}
+_ALGORITHMS = {as_text({"kind": "dynamic", "version": 4, "window": 3}): "dynamic"}
 _COLOURS = {"dynamic": style.VERMILION, "l2a": style.BLUE}
 _SESSIONS = Path(__file__).parent / "sessions.csv"
 _PANELS = {
