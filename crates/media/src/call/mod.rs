@@ -9,6 +9,7 @@ mod e_model;
 mod feedback;
 mod freezes;
 mod jitter_buffer;
+mod key_frame_debt;
 mod packet;
 mod receiver;
 mod retransmission;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use leobench_base::{Bytes, RngTree, SimDuration, SimRng, SimTime};
 
 use super::feedback::{Arrival, Message};
+use super::key_frame_debt::KeyFrameDebt;
 use super::packet::{Content, FrameHeader, Packet, RTP_HEADER, cut, part_bytes};
 use super::spec::{CallSpec, CameraSpec, VoiceSpec};
 use crate::rate_control::{Fate, Feedback, RateControl};
@@ -45,8 +46,10 @@ struct Camera {
     frames: u64,
     skipped: u64,
     sequence: u64,
-    /// When the next key frame is due: the first frame is one, others may be asked for.
+    /// When the next regular key frame is due, the first frame among them, and whether one was asked for.
     next_key: Option<SimTime>,
+    key_asked: bool,
+    debt: KeyFrameDebt,
     /// Frames that can be sent again, by the sequence number of their first packet.
     kept: BTreeMap<u64, FrameHeader>,
 }
@@ -157,6 +160,8 @@ impl Sender {
             skipped: 0,
             sequence: 0,
             next_key: Some(start),
+            key_asked: false,
+            debt: KeyFrameDebt::default(),
             kept: BTreeMap::new(),
         });
         let microphone = spec.audio.as_ref().map(|audio| Microphone {
@@ -292,7 +297,7 @@ impl Sender {
             }
             Message::KeyFrame => {
                 if let Some(camera) = &mut self.camera {
-                    camera.next_key = Some(now);
+                    camera.key_asked = true;
                 }
             }
         }
@@ -346,11 +351,14 @@ impl Camera {
 
     /// Makes a frame at a rate in bit/s that includes parities.
     fn frame(&mut self, captured: SimTime, rate: f64) -> FrameHeader {
-        let is_key = self.next_key.take_if(|due| *due <= captured).is_some();
+        let is_due = self.next_key.is_some_and(|due| due <= captured);
+        let is_key = std::mem::take(&mut self.key_asked) || is_due;
+        let rate = rate / (1.0 + self.spec.fec);
         if is_key {
+            self.debt.add(self.unpaid(captured, rate));
             self.next_key = self.spec.key_every.map(|every| captured + every);
         }
-        let bytes = self.frame_bytes(rate / (1.0 + self.spec.fec), is_key);
+        let bytes = self.frame_bytes(rate, is_key);
         let (packets, parities) = cut(bytes, self.spec.packet, self.spec.fec);
         let (number, first) = (self.frames, self.sequence);
         let header = FrameHeader { number, captured, is_key, first, packets, parities, bytes };
@@ -370,18 +378,36 @@ impl Camera {
         }
     }
 
-    /// The size of a frame at a rate in bit/s: regular key frames leave less to the others.
-    fn frame_bytes(&mut self, rate: f64, is_key: bool) -> Bytes {
-        let CameraSpec { key_size, variation, key_every, .. } = self.spec;
-        let interval = self.spec.frame_interval().as_secs_f64();
-        let share = key_every.map_or(1.0, |every| {
-            let frames = (every.as_secs_f64() / interval).max(1.0);
-            frames / (frames - 1.0 + key_size)
+    /// The share of the mean that a frame between regular key frames has, which leaves room for those.
+    fn regular_share(&self) -> f64 {
+        self.spec.key_every.map_or(1.0, |every| {
+            let frames = (every.as_secs_f64() / self.spec.frame_interval().as_secs_f64()).max(1.0);
+            frames / (frames - 1.0 + self.spec.key_size)
+        })
+    }
+
+    /// The bits of a key frame that no regular share pays for: its own, or with regular key frames those of the last one, whose
+    /// time it cuts short.
+    fn unpaid(&self, captured: SimTime, rate: f64) -> f64 {
+        let beyond = self.spec.key_size * self.regular_share() - 1.0;
+        let share = self.spec.key_every.map_or(1.0, |every| {
+            let cut = self.next_key.map_or(SimDuration::ZERO, |due| due.saturating_since(captured));
+            cut.as_secs_f64() / every.as_secs_f64()
         });
-        let size = if is_key { key_size } else { 1.0 };
+        share * beyond * rate * self.spec.frame_interval().as_secs_f64()
+    }
+
+    /// The size of a frame at a rate in bit/s, which is the mean over regular key frames and after others.
+    fn frame_bytes(&mut self, rate: f64, is_key: bool) -> Bytes {
+        let CameraSpec { key_size, variation, .. } = self.spec;
+        let regular = rate * self.spec.frame_interval().as_secs_f64() * self.regular_share();
+        let size =
+            if is_key { key_size * regular } else { regular - self.debt.repay(regular, rate) };
         let factor = libm::exp(variation * self.rng.normal() - variation * variation / 2.0);
-        let bits = rate * interval * share * size * factor;
         let most = super::packet::MOST_PACKETS as u64 * self.spec.packet.get();
-        Bytes::new(((bits / 8.0).round() as u64).clamp(1, most))
+        Bytes::new(((size * factor / 8.0).round() as u64).clamp(1, most))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,7 +49,8 @@ leobench_base::spec! {
         pub most: BitRate = BitRate::from_bps(2_500_000),
         /// Time between key frames; unless given, only the first frame and those that the receiving end asks for are key frames.
         pub key_every: Option<SimDuration>,
-        /// Size of a key frame, in other frames.
+        /// Size of a key frame, in other frames. Those after it are smaller, by a quarter at most, until the mean is the target again
+        /// (libvpx).
         pub key_size: f64 = 4.0,
         /// Standard deviation of the logarithm of a frame's size; 0 for a constant size.
         pub variation: f64 = 0.0,
