@@ -254,6 +254,11 @@ def test_a_result_folder_can_be_plotted(tmp_path: Path, quick: Path, capsys: Cap
             "leobench: --sed: no such option; did you mean `--seed`?\n",
         ),
         (["run", "x.toml", "--sed=3"], "leobench: --sed: no such option; did you mean `--seed`?\n"),
+        (
+            ["sweep", "x.toml", "--replicates", "3"],
+            "leobench: --replicates: no such option; what runs, such as `replicates`, is set by the keys of "
+            "the campaign's file\n",
+        ),
         (["check", "x.toml", "-q"], "leobench: -q: no such option; see `leobench check --help`\n"),
         (["list", "channels", "lms", "x"], "leobench: unrecognized arguments: x; see `leobench --help`\n"),
         (

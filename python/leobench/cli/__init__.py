@@ -37,7 +37,7 @@ from leobench.cli import (
     why,
 )
 from leobench.cli.interruptions import Interruptions
-from leobench.errors import InputError, LeobenchError, allowed, near
+from leobench.errors import InputError, LeobenchError, allowed, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -133,9 +133,14 @@ class _Parser(argparse.ArgumentParser):
         for word in unknown:
             if word.startswith("-"):
                 option = word.partition("=")[0]
-                known = [each for each in self._option_string_actions if each.startswith("--")]
-                self.error(f"{option}: no such option{near(option, known)}{self.advice}")
+                self.error(f"{option}: no such option{self.near(option)}{self.advice}")
         return parsed, unknown
+
+    def near(self, option: str) -> str:
+        """The option that was perhaps meant, compared without its dashes; empty if none is near."""
+        known = [each[2:] for each in self._option_string_actions if each.startswith("--")]
+        found = nearest(option.lstrip("-"), known)
+        return "" if found is None else f"; did you mean `--{found}`?"
 
     def error(self, message: str) -> NoReturn:
         hint = "" if "; " in message else f"; see `{self.prog} --help`"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NAME = "sweep"
 HELP = "run a campaign: many runs of variants of a scenario"
 EXAMPLE = "leobench sweep campaigns/buffers.toml --workers 2"
+ADVICE = "; what runs, such as `replicates`, is set by the keys of the campaign's file"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
