@@ -56,6 +56,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dashjs", type=Path, required=True, help="unpacked `npm pack dashjs@5`")
     parser.add_argument("--views", type=int, default=5, help="how often the film is watched (default: 5)")
     parser.add_argument(
+        "--no-replacing", action="store_true", help="dash.js replaces no segment, as the model does not"
+    )
+    parser.add_argument(
         "--out", type=Path, default=Path("results/against-chromium"), help="folder of the film"
     )
 
@@ -67,16 +70,16 @@ def run(args: argparse.Namespace) -> None:
     folder = args.out / "film"
     footage.make(folder)
     pairs, told = sessions.until_valid(
-        "film", args.views, lambda seed: compare(folder, script, seed, args.out)
+        "film", args.views, lambda seed: compare(folder, script, seed, args.out, not args.no_replacing)
     )
     print(report.table(HEADER, rows(pairs, told)), end="")
 
 
 def compare(
-    folder: Path, script: Path, seed: int, out: Path
+    folder: Path, script: Path, seed: int, out: Path, replaces: bool
 ) -> tuple[sessions.Real, tuple[Watched, Watched]]:
     """A view by the model and one in dash.js, whose segments are written to files."""
-    session, theirs = watched(folder, script, seed)
+    session, theirs = watched(folder, script, seed, replaces)
     start_s = session.wrote["started_ms"] / 1e3 - session.started_s
     ours, segments = modelled(folder, start_s, seed)
     segments.write_csv(out / f"film-{seed}-ours.csv")
@@ -118,8 +121,9 @@ def rows(pairs: list[tuple[Watched, Watched]], told: str) -> list[list[str]]:
     return made
 
 
-def watched(folder: Path, script: Path, seed: int) -> tuple[sessions.Real, Watched]:
-    """The film in dash.js."""
+def watched(folder: Path, script: Path, seed: int, replaces: bool) -> tuple[sessions.Real, Watched]:
+    """The film in dash.js, which may replace segments by better ones."""
+    words = (str(script.absolute()), "replace" if replaces else "keep")
     url = f"https://{sessions.FAR}:{PORT}/{footage.MANIFEST}"
     session = sessions.real(
         sessions.scenario(LINK),
@@ -128,7 +132,7 @@ def watched(folder: Path, script: Path, seed: int) -> tuple[sessions.Real, Watch
             (sessions.FAR, ("serve", "h2", PORT, str(folder.absolute()), str(meeting / "ready"))),
             (
                 sessions.NEAR,
-                ("watch", url, str(script.absolute()), str(meeting / "ready"), str(meeting / "out")),
+                ("watch", url, *words, str(meeting / "ready"), str(meeting / "out")),
             ),
         ],
     )

@@ -1,6 +1,8 @@
-"""A viewer of a film in dash.js on a host: `python -m tools.against_chromium.watch URL DASHJS READY OUT`.
+"""A viewer of a film in dash.js on a host.
 
-It waits for the file READY, plays the manifest at the URL to its end, and writes to the file OUT what it saw.
+`python -m tools.against_chromium.watch URL DASHJS REPLACES READY OUT` waits for the file READY, plays the
+manifest at the URL to its end, and writes to the file OUT what it saw. REPLACES is `replace` if the player
+may replace segments that it has by better ones, which is its default, or `keep`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ MOST_BUFFER_S = 30
 # Seconds after which a film that has not ended counts as failed.
 LONGEST_S = 900
 # Stalls are `waiting` events after the first picture; seeks and the end cause others.
-PLAY = """([url, most, longest]) => new Promise((done, fail) => {
+PLAY = """([url, most, longest, replaces]) => new Promise((done, fail) => {
   const video = document.querySelector("video")
   const seen = {started_ms: Date.now(), segments: [], stalls: [], first_ms: null}
   let since = null
@@ -31,7 +33,7 @@ PLAY = """([url, most, longest]) => new Promise((done, fail) => {
   video.addEventListener("ended", () => done(seen))
   setTimeout(() => fail(new Error(`the film did not end within ${longest} s`)), 1000 * longest)
   const player = dashjs.MediaPlayer().create()
-  player.updateSettings({streaming: {buffer: {
+  player.updateSettings({streaming: {buffer: {...(replaces ? {} : {fastSwitchEnabled: false}),
     bufferTimeDefault: most, bufferTimeAtTopQuality: most, bufferTimeAtTopQualityLongForm: most}}})
   player.on(dashjs.MediaPlayer.events.FRAGMENT_LOADING_COMPLETED, told => {
     const asked = told.request
@@ -47,13 +49,13 @@ PLAY = """([url, most, longest]) => new Promise((done, fail) => {
 
 def main() -> None:
     """Watches a film."""
-    url, dashjs, ready, out = sys.argv[1:]
+    url, dashjs, replaces, ready, out = sys.argv[1:]
     browser.wait_for(Path(ready))
     with browser.started("--autoplay-policy=no-user-gesture-required") as started:
         page = started.new_page(ignore_https_errors=True)
         page.goto(f"{url.rsplit('/', 1)[0]}/index.html")
         page.add_script_tag(path=dashjs)
-        seen = page.evaluate(PLAY, [url, MOST_BUFFER_S, LONGEST_S])
+        seen = page.evaluate(PLAY, [url, MOST_BUFFER_S, LONGEST_S, replaces == "replace"])
     Path(out).write_text(json.dumps(seen), encoding="utf-8")
 
 
