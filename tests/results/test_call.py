@@ -267,7 +267,14 @@ def test_the_first_picture_is_timed_from_the_start_of_the_call(file: Path) -> No
             "given together with a `call`; allowed: either a `call`, or sources",
         ),
         ({"flows.main.stop": "5 s"}, "allowed: no `stop`: a call has a `length`"),
-        ({"flows.main.call.length": "0 s"}, 'length = "0 s": is zero; allowed: above 0 s, up to 28800 s'),
+        (
+            {"flows.main.call.length": "0 s"},
+            '"0 s": is too short; allowed: from 26.5 ms, that of a frame or voice packet, to 28800 s',
+        ),
+        (
+            {"flows.main.call.length": "40 s"},
+            "is longer than the rest of the run; allowed: up to 30 s, or a longer `duration`",
+        ),
         (
             {VIDEO: {"packet": "1300 B"}},
             "makes packets of 1.32 kB, RTP headers included; allowed: packets",

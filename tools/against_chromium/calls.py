@@ -203,7 +203,8 @@ def modelled(steps: Steps, start_s: float, seed: int) -> Sent:
         "start": f"{start_s:.3f} s",
         "call": {"length": f"{LENGTH_S:g} s", "video": picture, "audio": {}, "rate_control": "gcc"},
     }
-    spec = sessions.scenario(_link(steps), flow, f"{start_s + LENGTH_S:.3f} s") | {
+    # A millisecond more, as both times are rounded.
+    spec = sessions.scenario(_link(steps), flow, f"{start_s + LENGTH_S + 1e-3:.3f} s") | {
         "record": {"packets": True}
     }
     with tempfile.TemporaryDirectory() as folder:

@@ -13,6 +13,9 @@ const SEGMENT: SimDuration = SimDuration::from_secs(4);
 /// Bytes of a request, as that of an object of a page.
 const REQUEST: Bytes = Bytes::new(400);
 
+/// Bytes of the largest request, far more than servers accept.
+const MOST_REQUEST: Bytes = Bytes::new(1_000_000);
+
 leobench_base::spec! {
     /// A video that the receiving end watches: segments that it asks for one after the other, each in a bitrate of the ladder.
     pub struct VideoSpec check = VideoSpec::check {
@@ -87,8 +90,9 @@ impl VideoSpec {
         if !(0.0..=1.0).contains(&self.variation) {
             return Err(Fault::new("variation", "is out of range", "a number from 0 to 1"));
         }
-        if self.request.is_zero() {
-            return Err(Fault::new("request", "is zero", "at least 1 B"));
+        if self.request.is_zero() || self.request > MOST_REQUEST {
+            let problem = if self.request.is_zero() { "is zero" } else { "is too large" };
+            return Err(Fault::new("request", problem, format!("from 1 B to {MOST_REQUEST}")));
         }
         Ok(())
     }

@@ -122,9 +122,11 @@ impl CallSpec {
                 "at least one of both",
             ));
         }
-        if self.length.is_zero() || self.length > LONGEST {
-            let problem = if self.length.is_zero() { "is zero" } else { "is too long" };
-            return Err(Fault::new("length", problem, format!("above 0 s, up to {LONGEST}")));
+        let least = self.least();
+        if self.length < least || self.length > LONGEST {
+            let problem = if self.length < least { "is too short" } else { "is too long" };
+            let allowed = format!("from {least}, that of a frame or voice packet, to {LONGEST}");
+            return Err(Fault::new("length", problem, allowed));
         }
         self.check_carried()
     }
@@ -166,6 +168,13 @@ impl CallSpec {
         let picture =
             picture.map(|video| if self.is_in_streams() { limited(video) } else { plain });
         picture.into_iter().chain(self.audio.as_ref().map(|_| plain)).collect()
+    }
+
+    /// The length of the shortest call: that of a frame, or of a voice packet if that is longer.
+    fn least(&self) -> SimDuration {
+        let frame = self.video.as_ref().map_or(SimDuration::ZERO, CameraSpec::frame_interval);
+        let voice = self.audio.as_ref();
+        frame.max(voice.map_or(SimDuration::ZERO, |audio| audio.packet + audio.look_ahead))
     }
 
     /// Names of its streams: the picture, the voice, or both.

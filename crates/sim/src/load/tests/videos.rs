@@ -44,6 +44,19 @@ fn videos() {
             ".start_buffer = \"29 s\": is never reached; allowed: up to the segments that `most_buffer` has room for, 28 s",
         ),
         (
+            r#"ladder = ["1 Mbps"], length = "60 s", request = "100 GB""#,
+            ".request = \"100 GB\": is too large; allowed: from 1 B to 1 MB",
+        ),
+        (
+            r#"ladder = ["1 Mbps"], length = "60 s", adaptation = { kind = "dynamic", long_buffer = "27 s" }"#,
+            ".adaptation.long_buffer = \"27 s\": is never reached; allowed: up to `most_buffer` without a segment, 26 s",
+        ),
+        (
+            r#"ladder = ["1 Mbps"], length = "60 s", adaptation = { kind = "dynamic", window = 3 }"#,
+            ".adaptation.window = 3: is not used by this version; allowed: only with `version = 4`, whose throughput is a mean of \
+             downloads",
+        ),
+        (
             r#"ladder = ["1 Mbps"], length = "60 s", live = { latency = "3 s" }"#,
             ".live.latency = \"3 s\": is shorter than what playback starts with; allowed: at least 4 s",
         ),
@@ -96,5 +109,29 @@ fn what_stands_beside_a_video() {
         ),
     ] {
         refused(&[(SOURCE, &format!("{VIDEO}\n{lines}"), &format!("flows.main.{message}"))]);
+    }
+}
+
+#[test]
+fn calls_have_room_in_the_run() {
+    let udp = |length: &str| {
+        changed(SOURCE, &format!("call = {{ length = \"{length}\", video = {{}}, audio = {{}} }}"))
+            .replace("transport = \"quic\"", "transport = \"udp\"\nstart = \"2 s\"")
+    };
+    load_text(&udp("8 s"), &[]).unwrap();
+    load_text(&udp("18 s"), &[("until", "drained")]).unwrap();
+    for (length, message) in [
+        ("9 s", "is longer than the rest of the run; allowed: up to 8 s, or a longer `duration`"),
+        (
+            "1 ns",
+            "is too short; allowed: from 33.333333 ms, that of a frame or voice packet, to 28800 s",
+        ),
+        (
+            "9 h",
+            "is too long; allowed: from 33.333333 ms, that of a frame or voice packet, to 28800 s",
+        ),
+    ] {
+        let found = load_text(&udp(length), &[]).unwrap_err();
+        assert_eq!(found, format!("t.toml: flows.main.call.length = \"{length}\": {message}"));
     }
 }
