@@ -300,6 +300,12 @@ impl Link {
         self.flight.len() as u64 + former + self.away.as_ref().map_or(0, |away| away.on_wire)
     }
 
+    /// The packets that arrive before `end`, of those whose transmission has ended, in order and with their times.
+    pub fn arriving(&self, end: SimTime) -> impl Iterator<Item = (SimTime, &Descriptor)> {
+        let flying = self.flight.iter().take_while(move |flying| flying.arrival < end);
+        flying.map(|flying| (flying.arrival, &flying.packet))
+    }
+
     /// The totals up to and including `now`, which must not be before the last call.
     pub fn counters(&self, now: SimTime) -> LinkCounters {
         let former = self.former.as_ref().map_or(0, |former| former.offered_bits(now));

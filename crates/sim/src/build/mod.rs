@@ -8,12 +8,13 @@ mod transit;
 
 use std::path::Path;
 
-use leobench_base::spec::Limit;
+use leobench_base::spec::{Limit, Spec, Value};
 use leobench_base::{DirectionId, End, FlowId, LinkId, NodeId, RngTree, SimTime};
 use leobench_link::channel::ChannelContext;
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{Capacity, LinkConfig, QueueDiscipline, QueueModel, QueueSpec};
 use leobench_transport::Plugins;
+use leobench_transport::plugin::{KEY, LIBRARY};
 
 pub use self::error::BuildError;
 use self::error::unsound;
@@ -150,6 +151,9 @@ impl FromScenario<'_> {
                 let config = cross_layer.config(flow.start, directions, &rng);
                 self.builder.cross_layer(number, config);
             }
+        }
+        if self.spec.flows.iter().any(|(_, flow)| names_plugin(&flow.write())) {
+            self.builder.plugins();
         }
         Ok(self.builder.build()?)
     }
@@ -313,5 +317,18 @@ impl FromScenario<'_> {
         let topology = if foreseen { Box::new(Foreseen::new(topology)) } else { topology };
         self.builder.topology(name, topology);
         Ok(())
+    }
+}
+
+/// Whether a part of a specification names a plug-in, by key or by kind.
+fn names_plugin(value: &Value) -> bool {
+    let is_plugin = |word: &str| word == KEY || word == LIBRARY;
+    match value {
+        Value::Table(table) => {
+            table.iter().any(|(key, value)| is_plugin(key) || names_plugin(value))
+        }
+        Value::Array(values) => values.iter().any(names_plugin),
+        Value::String(word) => is_plugin(word),
+        Value::Bool(_) | Value::Integer(_) | Value::Float(_) => false,
     }
 }

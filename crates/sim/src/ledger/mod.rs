@@ -143,6 +143,19 @@ impl FlowLedger {
         }
     }
 
+    /// Whether a report may complete messages.
+    pub(crate) fn may_complete(&self, report: Report) -> bool {
+        match report {
+            Report::Sent { .. } | Report::Room { .. } => false,
+            Report::Delivered { stream, offset } => offset >= self.streams[stream].first_end,
+            Report::Datagram { .. }
+            | Report::Lost { .. }
+            | Report::Opened { .. }
+            | Report::Part { .. }
+            | Report::Cancelled { .. } => true,
+        }
+    }
+
     /// Takes in what happened to data of the flow, and appends the messages it completes to `finished`; returns the
     /// bytes delivered.
     pub fn report(&mut self, now: SimTime, report: Report, finished: &mut Vec<MessageRow>) -> u64 {

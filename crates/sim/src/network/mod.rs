@@ -17,6 +17,7 @@ mod packets;
 mod schedule;
 mod transit;
 mod transmitters;
+mod windows;
 
 use leobench_base::{DirectionId, End, EndpointId, FlowId, NodeId, PortId, Protocol, SimTime};
 use leobench_link::{Channel, Link, LinkOutput};
@@ -52,6 +53,7 @@ pub(crate) use transit::{HopTotals, TransitTotals};
 use transmitters::SharedTransmitters;
 pub(crate) use transmitters::TransmitterTotals;
 pub use transmitters::{QueueFactory, QueueRequest, Way};
+use windows::Windows;
 
 use crate::capture::{CaptureError, Captures};
 use crate::limits::LimitsSpec;
@@ -107,6 +109,7 @@ pub struct Network {
     changes: Vec<Change>,
     /// Packets of links that were left, until there is a way for them.
     held: Vec<Held>,
+    windows: Windows,
 }
 
 /// A channel and the directions of links that follow it.
@@ -210,10 +213,7 @@ impl Network {
         };
         self.wakes.begin(time);
         self.now = time;
-        self.steps += 1;
-        if self.steps >= self.check_at {
-            self.look_around(entity)?;
-        }
+        self.count_step(entity)?;
         if self.observer.ends_warm_up(time) {
             let states = self.flow_states();
             self.observer.end_warm_up(&mut self.directions, states);
@@ -236,6 +236,13 @@ impl Network {
             Entity::Observer => self.sample(),
         }?;
         Ok(true)
+    }
+
+    /// Counts a step, and looks around now and then.
+    #[inline]
+    fn count_step(&mut self, entity: Entity) -> Result<(), NetworkError> {
+        self.steps += 1;
+        if self.steps < self.check_at { Ok(()) } else { self.look_around(entity) }
     }
 
     /// Ends a run that takes more than it may, or goes on for ever.
@@ -302,8 +309,8 @@ impl Network {
         for action in actions.drain(..) {
             match action {
                 Action::Create { stream, message } => {
-                    self.observer
-                        .emit(self.now, NetworkEvent::Created { flow, stream, message })?;
+                    let created = NetworkEvent::Created { flow, stream, message };
+                    self.windows.pass(self.now, created, &mut self.observer)?;
                 }
                 Action::Write { end, stream, message } => {
                     self.input(ends[end as usize], Input::Message { stream, message })?;
@@ -342,7 +349,8 @@ impl Network {
         let application = &mut self.flows[flow].application;
         for report in self.outbox.reports.drain(..) {
             if application::reports_data(end, report) {
-                self.observer.emit(self.now, NetworkEvent::Progress { flow, report })?;
+                let progress = NetworkEvent::Progress { flow, report };
+                self.windows.pass(self.now, progress, &mut self.observer)?;
             }
             if application.on_report(self.now, end, report) {
                 self.wakes.set(Entity::Application(flow), application.next_wake());
@@ -380,15 +388,24 @@ impl Network {
         let moves = !self.outbox.moves.is_empty();
         let moves = moves || self.outbox.events.iter().any(|event| event.kind == "path");
         for event in self.outbox.events.drain(..) {
-            self.observer.emit(self.now, NetworkEvent::Endpoint { flow, end, event: &event })?;
+            let event = NetworkEvent::Endpoint { flow, end, event: &event };
+            self.windows.pass(self.now, event, &mut self.observer)?;
         }
         for step in self.outbox.moves.drain(..) {
             self.observer.emit(self.now, NetworkEvent::Moved { flow, end, step })?;
         }
         for verdict in self.outbox.verdicts.drain(..) {
-            self.observer.emit(self.now, NetworkEvent::Concluded { flow, end, verdict })?;
+            let concluded = NetworkEvent::Concluded { flow, end, verdict };
+            self.windows.pass(self.now, concluded, &mut self.observer)?;
         }
-        if moves { self.follow_paths(flow) } else { Ok(()) }
+        if !moves {
+            return Ok(());
+        }
+        let paths = self.named_paths(flow);
+        if self.windows.keeps_paths(self.now, flow, &paths) {
+            return Ok(());
+        }
+        self.follow_paths(flow, &paths)
     }
 
     /// Samples are taken.

@@ -186,13 +186,17 @@ impl Run {
     /// # Errors
     /// If a flow fails, or results cannot be written.
     pub fn advance(&mut self, steps: u64) -> Result<Progress, RunError> {
-        for _ in 0..steps {
-            if self.done {
-                break;
-            }
-            let stepped = self.network.step(self.end);
-            self.done = !stepped.map_err(|error| self.blame(error))?
-                || self.network.now() >= self.drains_from && self.network.is_drained();
+        let mut left = steps;
+        while left > 0 && !self.done {
+            let events = if self.drains_from == SimTime::MAX {
+                self.network.stride(self.end)
+            } else {
+                self.network.step(self.end).map(u64::from)
+            };
+            let events = events.map_err(|error| self.blame(error))?;
+            self.done =
+                events == 0 || self.network.now() >= self.drains_from && self.network.is_drained();
+            left = left.saturating_sub(events);
         }
         let end = SimTime::ZERO + self.scenario.spec.production();
         let (now, packets) = (self.network.now(), self.network.packets());

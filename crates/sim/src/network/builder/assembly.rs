@@ -16,6 +16,7 @@ use crate::network::packets::PacketStore;
 use crate::network::schedule::{Census, Entity, Schedule};
 use crate::network::transit::Transit;
 use crate::network::transmitters::SharedTransmitters;
+use crate::network::windows::Windows;
 use crate::network::{ChannelSlot, EndpointSlot, FlowSlot, Network, NetworkError};
 use crate::record::Names;
 use crate::routes::Edge;
@@ -146,8 +147,10 @@ impl NetworkBuilder {
             actions: Vec::new(),
             changes: Vec::new(),
             held: Vec::new(),
+            windows: Windows::new(census.flows),
         };
         network.start()?;
+        network.choose_windows(self.plugins);
         Ok(network)
     }
 

@@ -44,6 +44,7 @@ pub struct NetworkBuilder {
     sharing: Option<Sharing>,
     transit: Option<TransitPlan>,
     ends_outside: bool,
+    plugins: bool,
     captures: Option<Captures>,
     trace: Option<Box<dyn PacketTrace>>,
     limits: LimitsSpec,
@@ -119,6 +120,7 @@ impl Default for NetworkBuilder {
             sharing: None,
             transit: None,
             ends_outside: false,
+            plugins: false,
             captures: None,
             trace: None,
             limits: LimitsSpec::DEFAULT,
@@ -219,6 +221,11 @@ impl NetworkBuilder {
     /// and what is for them leaves by ports. [`Network::wake`](super::Network::wake) polls them.
     pub fn ends_outside(&mut self) {
         self.ends_outside = true;
+    }
+
+    /// Flows have plug-ins, which may share a state: the order in which flows act must not change.
+    pub fn plugins(&mut self) {
+        self.plugins = true;
     }
 
     /// The address of a node that does not change when its links do.

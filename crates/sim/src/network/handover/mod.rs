@@ -8,14 +8,14 @@ mod forecasts;
 use leobench_base::{Destination, DirectionId, FlowId, LinkId, SimTime};
 use leobench_link::ChannelState;
 use leobench_transport::Input;
-use leobench_transport::endpoint::{InterfaceChange, PathAddresses};
+use leobench_transport::endpoint::{InterfaceChange, PathAddresses, PathId};
 
 pub(super) use access::AccessStore;
 pub(in crate::network) use drops::Held;
 pub(super) use forecasts::{Forecaster, PathAhead};
 
 use super::forwarding::{Forwarding, Hop};
-use super::observe::NetworkEvent;
+use super::observe::{Addresses, NetworkEvent};
 use super::packets::Egress;
 use super::schedule::Entity;
 use super::{End, Network, NetworkError};
@@ -189,8 +189,12 @@ impl Network {
 
     /// The ends of a flow have changed the addresses of its paths by themselves.
     #[cold]
-    pub(super) fn follow_paths(&mut self, flow: FlowId) -> Result<(), NetworkError> {
-        if !self.use_paths(flow)? {
+    pub(super) fn follow_paths(
+        &mut self,
+        flow: FlowId,
+        paths: &[(PathId, Addresses)],
+    ) -> Result<(), NetworkError> {
+        if !self.use_paths(flow, paths)? {
             return Ok(());
         }
         let Self { forwarding, observer, .. } = self;
@@ -200,36 +204,42 @@ impl Network {
         self.tell_new_access(Some(flow))
     }
 
-    /// Finds out between which addresses the paths of a flow lead; whether it names any, or did.
-    fn use_paths(&mut self, flow: FlowId) -> Result<bool, NetworkError> {
+    /// The paths of a flow, and the addresses between which they lead; none of a flow that names no addresses.
+    pub(super) fn named_paths(&self, flow: FlowId) -> Vec<(PathId, Addresses)> {
         let mut named = Vec::new();
         let ends = self.flows[flow].ends;
         let opener = ends.iter().position(|end| {
             self.endpoints[*end].endpoint.paths(&mut named);
             !named.is_empty()
         });
-        let paths: Vec<_> = named
-            .into_iter()
-            .map(|PathAddresses { path, local, remote }| {
-                let from_sender = opener == Some(End::Sender as usize);
-                let addresses = if from_sender { [local, remote] } else { [remote, local] };
-                (path, Some(addresses))
-            })
-            .collect();
+        let from_sender = opener == Some(End::Sender as usize);
+        let paths = named.into_iter().map(|PathAddresses { path, local, remote }| {
+            let addresses = if from_sender { [local, remote] } else { [remote, local] };
+            (path, Some(addresses))
+        });
+        paths.collect()
+    }
+
+    /// Takes note of the paths of a flow; whether it names any, or did.
+    fn use_paths(
+        &mut self,
+        flow: FlowId,
+        paths: &[(PathId, Addresses)],
+    ) -> Result<bool, NetworkError> {
         if paths.is_empty() && !self.observer.has_addresses(flow) {
             return Ok(false);
         }
         for address in paths.iter().filter_map(|(_, addresses)| *addresses).flatten() {
             self.forwarding.expect(self.forwarding.destination(address));
         }
-        self.observer.emit(self.now, NetworkEvent::Paths { flow, paths: &paths })?;
+        self.observer.emit(self.now, NetworkEvent::Paths { flow, paths })?;
         Ok(true)
     }
 
     /// Packets take new ways from here on.
     fn reroute(&mut self) -> Result<(), NetworkError> {
         for flow in self.flows.keys() {
-            self.use_paths(flow)?;
+            self.use_paths(flow, &self.named_paths(flow))?;
         }
         let Self { forwarding, observer, .. } = self;
         forwarding.update(|direction| observer.delay(direction));

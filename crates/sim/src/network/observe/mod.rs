@@ -14,7 +14,7 @@ mod trace;
 
 use leobench_base::{Bytes, DirectionId, FlowId, NodeId, SimTime};
 use leobench_link::{Cause, Tallies};
-use leobench_transport::endpoint::PathSample;
+use leobench_transport::endpoint::{PathSample, Report};
 use typed_index_collections::TiVec;
 
 pub(super) use self::events::NetworkEvent;
@@ -150,8 +150,10 @@ impl Observer {
         self.recorder.names()
     }
 
+    /// When samples are due next, or the end of the warm-up; never if there is neither.
     pub(super) fn next_wake(&self) -> SimTime {
-        if self.warm { self.next_sample } else { self.next_sample.min(self.warm_up) }
+        let sample = if self.recorder.settings().series { self.next_sample } else { SimTime::MAX };
+        if self.warm { sample } else { sample.min(self.warm_up) }
     }
 
     /// Size of the tables so far.
@@ -167,6 +169,12 @@ impl Observer {
     /// Whether every message of a flow was delivered, or lost where nothing sends it again.
     pub(super) fn is_awaited(&self, flow: FlowId) -> bool {
         self.ledgers[flow].is_awaited()
+    }
+
+    /// Whether a report may become rows of messages.
+    #[inline]
+    pub(super) fn may_be_recorded(&self, flow: FlowId, report: Report) -> bool {
+        self.recorder.settings().messages && self.ledgers[flow].may_complete(report)
     }
 
     /// Whether what a flow has lost is not sent again.

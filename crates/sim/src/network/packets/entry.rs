@@ -19,6 +19,13 @@ pub(in crate::network) struct SendRoute {
     bound_to: Option<DirectionId>,
 }
 
+/// A packet of an endpoint at a node, and the interface that it leaves by, if it is bound to one.
+pub(in crate::network) struct Departure {
+    node: NodeId,
+    bound_to: Option<DirectionId>,
+    packet: Descriptor,
+}
+
 impl Network {
     /// A packet of an endpoint enters the network.
     pub(in crate::network) fn send(
@@ -29,16 +36,27 @@ impl Network {
         let EndpointSlot { node, end, .. } = self.endpoints[endpoint];
         let route = self.send_route(endpoint, &packet.meta);
         let id = self.packets;
-        let (packet, descriptor) = self.store.put_with(packet, |meta| {
+        let (stored, packet) = self.store.put_with(packet, |meta| {
             meta.id = id;
             meta.label = route.label;
             meta.back = end == End::Receiver;
         });
-        self.packets += 1;
         if let Some(captures) = &mut self.captures {
-            captures.record(self.now, endpoint, Passage::Outbound, packet)?;
+            captures.record(self.now, endpoint, Passage::Outbound, stored)?;
         }
-        self.enter(node, route.bound_to, descriptor)
+        let departure = Departure { node, bound_to: route.bound_to, packet };
+        match self.windows.keep_departure(self.now, departure) {
+            Some(departure) => self.set_off(departure),
+            None => Ok(()),
+        }
+    }
+
+    /// A packet leaves its endpoint. It is numbered by now, if it was kept before.
+    pub(in crate::network) fn set_off(&mut self, departure: Departure) -> Result<(), NetworkError> {
+        let Departure { node, bound_to, mut packet } = departure;
+        packet.meta.id = self.packets;
+        self.packets += 1;
+        self.enter(node, bound_to, packet)
     }
 
     /// A packet enters the network at a node, from one of its interfaces if it is bound to that.

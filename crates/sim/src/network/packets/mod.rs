@@ -7,13 +7,15 @@ mod store;
 
 use std::net::SocketAddr;
 
-use leobench_base::{Descriptor, Destination, DirectionId, Meta, NodeId, Packet, Protocol};
+use leobench_base::{
+    Descriptor, Destination, DirectionId, EndpointId, Meta, NodeId, Packet, Protocol,
+};
 use leobench_link::Cause;
 use leobench_transport::Input;
 
-pub(super) use entry::SendRoute;
+pub(super) use entry::{Departure, SendRoute};
 pub use ports::Egress;
-pub(super) use store::PacketStore;
+pub(super) use store::{PacketStore, Parting};
 
 use super::forwarding::{Forwarding, Hop};
 use super::observe::NetworkEvent;
@@ -126,11 +128,25 @@ impl Network {
         {
             return self.drop_at_node(node, packet, Cause::NO_PORT);
         }
-        let Meta { protocol, destination, arrival: sent, .. } = self.store.get(&packet).meta;
+        if self.windows.have_handed_over() {
+            let is_refused = self.windows.have_refused(&packet);
+            return if is_refused { self.leave_network(node, packet) } else { Ok(()) };
+        }
+        let Meta { protocol, destination, .. } = self.store.get(&packet).meta;
         let listener = self.listeners.get(&(node, protocol, destination.port()));
-        let Some(&endpoint) = listener.filter(|_| !self.ends_outside) else {
-            return self.leave_network(node, packet);
-        };
+        match listener.filter(|_| !self.ends_outside) {
+            Some(&endpoint) => self.take_in(endpoint, Parting::of(&packet)),
+            None => self.leave_network(node, packet),
+        }
+    }
+
+    /// An endpoint takes in a packet that has reached it.
+    pub(super) fn take_in(
+        &mut self,
+        endpoint: EndpointId,
+        packet: Parting,
+    ) -> Result<(), NetworkError> {
+        let Meta { arrival: sent, .. } = self.store.at(packet.slot).meta;
         let packet = self.store.end(packet);
         if let Some(captures) = &mut self.captures {
             captures.record(self.now, endpoint, Passage::Inbound, packet)?;

@@ -1,6 +1,6 @@
 //! Storage of packets while links carry their descriptors.
 
-use leobench_base::{Body, Descriptor, Header, Meta, Packet, SimDuration, SimTime, Slot, Tag};
+use leobench_base::{Body, Descriptor, Ecn, Header, Meta, Packet, SimDuration, SimTime, Slot, Tag};
 
 /// The packets in a network. Slots are used again, the last one left first, so that memory follows the packets in the
 /// network, and a packet is written where one was just read.
@@ -10,6 +10,23 @@ pub(in crate::network) struct PacketStore {
     free: Vec<Slot>,
     /// By slot, when the packet entered the link that it is on, if that is kept.
     entered: Vec<SimTime>,
+}
+
+/// The end of a packet's way: its place, and the part of its header that the way has changed.
+pub(in crate::network) struct Parting {
+    pub(in crate::network) slot: Slot,
+    id: u64,
+    ecn: Ecn,
+    arrival: SimTime,
+}
+
+impl Parting {
+    /// The end of the way of a packet that has this descriptor by then.
+    #[inline]
+    pub(in crate::network) const fn of(descriptor: &Descriptor) -> Self {
+        let Descriptor { meta: Header { id, ecn, arrival, .. }, slot, .. } = *descriptor;
+        Self { slot, id, ecn, arrival }
+    }
 }
 
 impl PacketStore {
@@ -43,6 +60,11 @@ impl PacketStore {
         &self.packets[descriptor.slot.0 as usize]
     }
 
+    /// The packet at a place, as [`get`](Self::get).
+    pub(in crate::network) fn at(&self, slot: Slot) -> &Packet {
+        &self.packets[slot.0 as usize]
+    }
+
     /// Changes the addresses of a packet, and labels its descriptor anew.
     pub(in crate::network) fn change(
         &mut self,
@@ -73,17 +95,16 @@ impl PacketStore {
 
     /// Gives a packet back, with the marks it got on its way.
     pub(in crate::network) fn take(&mut self, descriptor: Descriptor) -> Packet {
-        let Packet { meta, body } = self.end(descriptor);
+        let Packet { meta, body } = self.end(Parting::of(&descriptor));
         Packet { meta: meta.clone(), body: std::mem::replace(body, Body::Filler) }
     }
 
     /// Ends a packet's way: it has the marks it got, and stays where it is until the next packet takes its slot.
-    #[expect(clippy::needless_pass_by_value, reason = "the descriptor ends with the way")]
-    pub(in crate::network) fn end(&mut self, descriptor: Descriptor) -> &mut Packet {
-        let Descriptor { meta, slot, .. } = descriptor;
+    pub(in crate::network) fn end(&mut self, parting: Parting) -> &mut Packet {
+        let Parting { slot, id, ecn, arrival } = parting;
         self.free.push(slot);
         let packet = &mut self.packets[slot.0 as usize];
-        (packet.meta.ecn, packet.meta.arrival) = (meta.ecn, meta.arrival);
+        (packet.meta.id, packet.meta.ecn, packet.meta.arrival) = (id, ecn, arrival);
         packet
     }
 
@@ -95,7 +116,7 @@ impl PacketStore {
 
 #[cfg(test)]
 mod tests {
-    use leobench_base::{Bytes, Destination, Ecn, Meta, NodeId, Protocol, SimTime};
+    use leobench_base::{Bytes, Destination, NodeId, Protocol};
 
     use super::*;
 

@@ -57,6 +57,8 @@ impl Census {
 pub(super) struct Schedule {
     /// The instant that is worked off.
     now: SimTime,
+    /// The flow that is worked off apart from all others.
+    turn: Option<Turn>,
     /// Those that are due now, by number. What the heaps say of them is no earlier, and set anew when they are done.
     ready: ReadySet,
     /// Topologies, channels, shared transmitters, the network in orbit and links.
@@ -74,6 +76,41 @@ pub(super) struct Schedule {
     observer: usize,
 }
 
+/// The wake-up times of a flow that is worked off apart from all others.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    flow: FlowId,
+    /// By [`End`](leobench_base::End); the first has the smaller number.
+    ends: [EndpointId; 2],
+    /// Those of its applications and both ends; [`SimTime::MAX`] for never.
+    times: [SimTime; 3],
+}
+
+impl Turn {
+    /// The earliest wake-up and whose it is. Simultaneous ones have the order of the schedule.
+    #[inline]
+    fn next(&self) -> (SimTime, Entity) {
+        let [application, sender, receiver] = self.times;
+        if application <= sender && application <= receiver {
+            (application, Entity::Application(self.flow))
+        } else if sender <= receiver {
+            (sender, Entity::Endpoint(self.ends[0]))
+        } else {
+            (receiver, Entity::Endpoint(self.ends[1]))
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, entity: Entity, time: Option<SimTime>) {
+        let place = match entity {
+            Entity::Application(_) => 0,
+            Entity::Endpoint(endpoint) => 1 + usize::from(endpoint == self.ends[1]),
+            _ => unreachable!("only the parts of a flow act in its turn"),
+        };
+        self.times[place] = time.unwrap_or(SimTime::MAX);
+    }
+}
+
 impl Schedule {
     /// Nobody wants to be woken.
     pub(super) fn new(census: Census) -> Self {
@@ -87,6 +124,7 @@ impl Schedule {
         let observer = endpoints + census.endpoints;
         Self {
             now: SimTime::ZERO,
+            turn: None,
             ready: ReadySet::new(observer + 1),
             network: WakeHeap::new(flows),
             ends: WakeHeap::new(observer + 1 - flows),
@@ -114,6 +152,9 @@ impl Schedule {
     #[expect(clippy::inline_always, reason = "callers know the class, which leaves little of it")]
     #[inline(always)]
     pub(super) fn set(&mut self, entity: Entity, time: Option<SimTime>) {
+        if let Some(turn) = &mut self.turn {
+            return turn.set(entity, time);
+        }
         let number = match entity {
             Entity::Topology(number) => number,
             Entity::Channel(number) => self.channels + number,
@@ -136,6 +177,51 @@ impl Schedule {
             Some(end) => self.ends.set(end, time),
             None => self.network.set(number, time),
         }
+    }
+
+    /// The earliest wake-up, if the instant that was worked off last is over.
+    pub(super) fn next_instant(&self) -> Option<SimTime> {
+        self.next_time().filter(|time| *time > self.now)
+    }
+
+    /// The earliest wake-up of anything but links and flows.
+    pub(super) fn first_other(&self) -> SimTime {
+        let network = (0..self.directions).map(|number| self.network.time_of(number));
+        let ends = [self.forecasts, self.observer].map(|number| number - self.flows);
+        let ends = ends.map(|number| self.ends.time_of(number));
+        network.chain(ends).min().unwrap_or(SimTime::MAX)
+    }
+
+    /// Passes the flows whose applications have a wake-up before `end`, and such endpoints.
+    pub(super) fn ends_before(&self, end: SimTime, mut each: impl FnMut(Entity)) {
+        let endpoints = self.endpoints - self.flows;
+        self.ends.before(end, |number| match number.checked_sub(endpoints) {
+            Some(endpoint) => each(Entity::Endpoint(endpoint.into())),
+            None => each(Entity::Application(number.into())),
+        });
+    }
+
+    /// A flow is worked off apart from all others, until its turn [ends](Self::end_turn). Nothing else may be woken.
+    pub(super) fn begin_turn(&mut self, flow: FlowId, ends: [EndpointId; 2]) {
+        let application = self.ends.time_of(flow.index());
+        let endpoints = self.endpoints - self.flows;
+        let [sender, receiver] = ends.map(|end| self.ends.time_of(endpoints + end.index()));
+        self.turn = Some(Turn { flow, ends, times: [application, sender, receiver] });
+    }
+
+    /// The earliest wake-up of the flow whose turn it is, and whose it is.
+    #[inline]
+    pub(super) fn next_in_turn(&self) -> (SimTime, Entity) {
+        self.turn.as_ref().expect("it is the turn of a flow").next()
+    }
+
+    /// The turn of a flow is over: its wake-ups, of which none is due, are among those of all others again.
+    pub(super) fn end_turn(&mut self) {
+        let Some(Turn { flow, ends, times }) = self.turn.take() else { return };
+        let [application, sender, receiver] = times;
+        self.set(Entity::Application(flow), Some(application));
+        self.set(Entity::Endpoint(ends[0]), Some(sender));
+        self.set(Entity::Endpoint(ends[1]), Some(receiver));
     }
 
     /// The earliest wake-up and whose it is.

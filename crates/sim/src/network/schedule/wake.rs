@@ -76,6 +76,25 @@ impl WakeHeap {
         }
     }
 
+    /// The wake-up time of an entity; [`SimTime::MAX`] for none.
+    #[inline]
+    pub(in crate::network) fn time_of(&self, entity: usize) -> SimTime {
+        self.slots[entity].time
+    }
+
+    /// Passes the entities that want to be woken before `end`, in no order.
+    pub(in crate::network) fn before(&self, end: SimTime, mut each: impl FnMut(usize)) {
+        let mut places = vec![0];
+        while let Some(place) = places.pop() {
+            let Some(wake) = self.heap.get(place).filter(|wake| wake.time < end) else { continue };
+            let entity = wake.entity as usize;
+            if self.slots[entity].time < end {
+                each(entity);
+            }
+            places.extend((1..=CHILDREN).map(|child| place * CHILDREN + child));
+        }
+    }
+
     /// Gives the first its own time, and whoever is first then.
     fn settle(&mut self) {
         while let Some(&first) = self.heap.first() {

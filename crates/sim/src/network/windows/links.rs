@@ -1,0 +1,63 @@
+//! The links of a window, and the effects of flows on them, in order of time.
+
+use leobench_base::SimTime;
+
+use super::Phase;
+use super::effects::{Effect, Note};
+use crate::network::observe::NetworkEvent;
+use crate::network::schedule::Entity;
+use crate::network::{Network, NetworkError};
+
+impl Network {
+    /// Works off links and effects until `end`. At one instant, links come first, as flows act after them.
+    pub(super) fn work_off_links(&mut self, end: SimTime) -> Result<(), NetworkError> {
+        self.windows.phase = Phase::Links;
+        self.windows.effects.sort();
+        loop {
+            let link = self.wakes.next().filter(|(time, _)| *time < end);
+            let due = link.map_or(SimTime::MAX, |(time, _)| time);
+            if let Some((at, effect)) = self.windows.effects.next_before(due) {
+                self.wakes.begin(at);
+                self.now = at;
+                match effect {
+                    Effect::Packet(departure) => self.set_off(departure)?,
+                    Effect::Note(note) => self.apply_note(note)?,
+                }
+            } else if let Some((time, entity)) = link {
+                self.wakes.begin(time);
+                self.now = time;
+                self.count_step(entity)?;
+                if let Entity::Direction(direction) = entity {
+                    self.transmit(direction)?;
+                }
+            } else {
+                break;
+            }
+        }
+        self.windows.effects.clear();
+        self.windows.mail.clear();
+        self.windows.phase = Phase::Steps;
+        Ok(())
+    }
+
+    /// Passes on an event of a flow that was kept.
+    #[cold]
+    fn apply_note(&mut self, note: Note) -> Result<(), NetworkError> {
+        let event = match &note {
+            Note::Created { flow, stream, message } => {
+                NetworkEvent::Created { flow: *flow, stream: *stream, message: *message }
+            }
+            Note::Progress { flow, report } => {
+                NetworkEvent::Progress { flow: *flow, report: *report }
+            }
+            Note::Endpoint { flow, end, event } => {
+                NetworkEvent::Endpoint { flow: *flow, end: *end, event }
+            }
+            Note::Concluded { flow, end, verdict } => {
+                NetworkEvent::Concluded { flow: *flow, end: *end, verdict: *verdict }
+            }
+            Note::Paths { flow, paths } => return self.follow_paths(*flow, paths),
+        };
+        Ok(self.observer.emit(self.now, event)?)
+    }
+}
