@@ -94,12 +94,14 @@ impl PacketStore {
     }
 
     /// Gives a packet back, with the marks it got on its way.
+    #[expect(clippy::needless_pass_by_value, reason = "the descriptor ends with the way")]
     pub(in crate::network) fn take(&mut self, descriptor: Descriptor) -> Packet {
         let Packet { meta, body } = self.end(Parting::of(&descriptor));
         Packet { meta: meta.clone(), body: std::mem::replace(body, Body::Filler) }
     }
 
     /// Ends a packet's way: it has the marks it got, and stays where it is until the next packet takes its slot.
+    #[expect(clippy::needless_pass_by_value, reason = "the packet ends with the way")]
     pub(in crate::network) fn end(&mut self, parting: Parting) -> &mut Packet {
         let Parting { slot, id, ecn, arrival } = parting;
         self.free.push(slot);

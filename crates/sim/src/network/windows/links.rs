@@ -21,7 +21,7 @@ impl Network {
                 self.now = at;
                 match effect {
                     Effect::Packet(departure) => self.set_off(departure)?,
-                    Effect::Note(note) => self.apply_note(note)?,
+                    Effect::Note(note) => self.apply_note(&note)?,
                 }
             } else if let Some((time, entity)) = link {
                 self.wakes.begin(time);
@@ -42,21 +42,17 @@ impl Network {
 
     /// Passes on an event of a flow that was kept.
     #[cold]
-    fn apply_note(&mut self, note: Note) -> Result<(), NetworkError> {
-        let event = match &note {
+    fn apply_note(&mut self, note: &Note) -> Result<(), NetworkError> {
+        let event = match *note {
             Note::Created { flow, stream, message } => {
-                NetworkEvent::Created { flow: *flow, stream: *stream, message: *message }
+                NetworkEvent::Created { flow, stream, message }
             }
-            Note::Progress { flow, report } => {
-                NetworkEvent::Progress { flow: *flow, report: *report }
-            }
-            Note::Endpoint { flow, end, event } => {
-                NetworkEvent::Endpoint { flow: *flow, end: *end, event }
-            }
+            Note::Progress { flow, report } => NetworkEvent::Progress { flow, report },
+            Note::Endpoint { flow, end, ref event } => NetworkEvent::Endpoint { flow, end, event },
             Note::Concluded { flow, end, verdict } => {
-                NetworkEvent::Concluded { flow: *flow, end: *end, verdict: *verdict }
+                NetworkEvent::Concluded { flow, end, verdict }
             }
-            Note::Paths { flow, paths } => return self.follow_paths(*flow, paths),
+            Note::Paths { flow, ref paths } => return self.follow_paths(flow, paths),
         };
         Ok(self.observer.emit(self.now, event)?)
     }
