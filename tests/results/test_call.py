@@ -195,8 +195,9 @@ def test_packets_in_streams_are_cancelled_when_they_are_late(file: Path) -> None
     # 30 frames a second, one packet or two each.
     assert 10 < seen["cancelled"]["messages"] < 60
     assert heard.get("cancelled") is None
-    assert 0.9 < picture["longest_freeze_s"] < 2
-    assert picture["rendered_frames"] > 540
+    # Half a second of patience after the outage, and a round trip to the key frame.
+    assert 0.9 < picture["longest_freeze_s"] < 2.5
+    assert picture["rendered_frames"] > 530
 
 
 @pytest.mark.parametrize("control", ["gcc", "scream"])
@@ -270,10 +271,6 @@ def test_the_first_picture_is_timed_from_the_start_of_the_call(file: Path) -> No
         (
             {"flows.main.call.length": "0 s"},
             '"0 s": is too short; allowed: from 26.5 ms, that of a frame or voice packet, to 28800 s',
-        ),
-        (
-            {"flows.main.call.length": "40 s"},
-            "is longer than the rest of the run; allowed: up to 30 s, or a longer `duration`",
         ),
         (
             {VIDEO: {"packet": "1300 B"}},

@@ -63,8 +63,6 @@ def run_summaries(scenarios: Path) -> dict[str, dict[str, Any]]:
     summaries = {}
     for name, duration in SHIPPED.items():
         short: dict[str, Any] = {"duration": duration, "warm_up": "0 s", "until": "time"}
-        if name == "video-call":
-            short |= {"flows.call.call.length": duration}
         if name == "ten-cities":
             short |= {"constellation.isl.rate": "10 Mbps"}
         loaded = scenario.load(scenarios / f"{name}.toml", None, short)

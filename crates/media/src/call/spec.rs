@@ -20,7 +20,7 @@ leobench_base::spec! {
     /// The target of the rate control is shared: the voice takes its constant bitrate, the picture the rest. RTP packets carry
     /// 20 bytes of headers: 12 of RTP, 8 of the extension that numbers them.
     pub struct CallSpec example = r#"{"length": "60 s", "video": {}, "audio": {}}"# check = CallSpec::check {
-        /// How long the call is.
+        /// How long the call is. A run that ends before cuts it short.
         pub length: SimDuration,
         /// The picture; unless given, there is none.
         pub video: Option<CameraSpec>,

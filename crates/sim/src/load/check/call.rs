@@ -1,7 +1,7 @@
 //! Checks of calls: what carries them, and what stands beside them.
 
+use leobench_base::Bytes;
 use leobench_base::spec::SpecError;
-use leobench_base::{Bytes, SimDuration};
 use leobench_media::CallSpec;
 
 use super::Place;
@@ -11,13 +11,8 @@ use crate::scenario::{ApplicationSpec, FlowSpec, Streams};
 /// The least datagram of a transport that carries a call: messages of the receiving end are cut to it.
 const LEAST: Bytes = Bytes::new(100);
 
-/// Checks a flow that carries a `call`, in a run that takes so long at most.
-pub(super) fn check(
-    flow: &FlowSpec,
-    call: &CallSpec,
-    longest: SimDuration,
-    at: &Place<'_>,
-) -> Result<(), SpecError> {
+/// Checks a flow that carries a `call`.
+pub(super) fn check(flow: &FlowSpec, call: &CallSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let Some(most) = flow.transport.model().datagram() else {
         let problem =
             format!("{} does not send datagrams, which a call needs", stack_or_transport(flow));
@@ -29,11 +24,6 @@ pub(super) fn check(
         let problem = format!("{} has no stream for each packet", stack_or_transport(flow));
         let error = at_call.key("carried").error(problem);
         return Err(error.allowed("`datagrams`, or the transport `quic` with the stack `own`"));
-    }
-    let left = longest.saturating_sub(flow.start);
-    if call.length > left {
-        let error = at_call.key("length").error("is longer than the rest of the run");
-        return Err(error.allowed(format!("up to {left}, or a longer `duration`")));
     }
     for (part, key, needed) in call.packets() {
         if needed > most {

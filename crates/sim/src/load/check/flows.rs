@@ -36,7 +36,7 @@ pub(super) fn check(
         forecast(spec, flow, &at)?;
         match (&flow.objects, &flow.call, &flow.video) {
             (Some(objects), ..) => page::check(flow, objects, &at)?,
-            (None, Some(call), _) => call::check(flow, call, spec.longest(), &at)?,
+            (None, Some(call), _) => call::check(flow, call, &at)?,
             (None, None, Some(watched)) => video::check(flow, watched, folder, plugins, &at)?,
             (None, None, None) => traffic(flow, &at)?,
         }
