@@ -167,7 +167,9 @@ impl CallSpec {
         let picture = self.video.as_ref();
         let picture =
             picture.map(|video| if self.is_in_streams() { limited(video) } else { plain });
-        picture.into_iter().chain(self.audio.as_ref().map(|_| plain)).collect()
+        // Those of the voice are few, and go first where a scheduler uses urgencies.
+        let voice = Attributes { urgency: plain.urgency - 1, ..plain };
+        picture.into_iter().chain(self.audio.as_ref().map(|_| voice)).collect()
     }
 
     /// The length of the shortest call: that of a frame, or of a voice packet if that is longer.

@@ -32,7 +32,7 @@ leobench_base::spec! {
         pub start: Option<BitRate>,
         /// Number of downloads whose mean is the throughput, in version 4; 4 unless given.
         pub window: Option<Whole<1, 100>>,
-        /// Length of the buffer from which BOLA may decide; 12 s unless given, 10 s in version 4. BOLA decides down to half of it.
+        /// Length of the buffer from which BOLA may decide; 12 s unless given, and BOLA goes on down to half of it. In version 4, 10 s.
         pub long_buffer: Option<SimDuration>,
         /// Share of the buffer that the next download may take at that throughput; 0.7 unless given, 0.5 in version 4.
         pub patience: Option<f64>,

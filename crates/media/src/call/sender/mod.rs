@@ -381,7 +381,9 @@ impl Camera {
     /// The share of the mean that a frame between regular key frames has, which leaves room for those.
     fn regular_share(&self) -> f64 {
         self.spec.key_every.map_or(1.0, |every| {
-            let frames = (every.as_secs_f64() / self.spec.frame_interval().as_secs_f64()).max(1.0);
+            // A key frame that is due between two frames is the later of them.
+            let rate = u64::from(self.spec.frame_rate.get());
+            let frames = every.as_nanos().saturating_mul(rate).div_ceil(1_000_000_000) as f64;
             frames / (frames - 1.0 + self.spec.key_size)
         })
     }

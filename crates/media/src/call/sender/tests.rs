@@ -59,3 +59,11 @@ fn regular_key_frames_keep_to_the_target() {
     assert!(sizes[16] < 9_088);
     assert!((mean(&sizes) - 10_000.0).abs() < 10.0, "{}", mean(&sizes));
 }
+
+/// A key frame that is due after one and a half frames is every second one.
+#[test]
+fn key_frames_between_two_frames_keep_to_the_target() {
+    let sizes = bits(&mut camera(Some(SimDuration::from_millis(50))), 300, &[]);
+    assert_eq!(sizes[..4], [16_000, 4_000, 16_000, 4_000]);
+    assert!((mean(&sizes) - 10_000.0).abs() < 10.0, "{}", mean(&sizes));
+}
