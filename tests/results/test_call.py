@@ -112,7 +112,7 @@ def test_marks_reach_the_rate_control(file: Path) -> None:
     assert there["marked_packets"]["codel"] == 0
     assert there_marked["dropped_packets"]["codel"] == 0
     assert there_marked["marked_packets"]["codel"] > 5
-    # What the marks are for: the rate yields, so the queue stays as short as by drops.
+    # The rate yields to marks, so the queue stays as short as by drops.
     queues_ms = [each["queue_delay_ms"]["p95"] for each in (there, there_marked)]
     assert queues_ms[1] < 2 * queues_ms[0]
 

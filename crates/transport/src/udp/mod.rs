@@ -23,7 +23,7 @@ leobench_base::spec! {
     pub struct UdpSpec: Default check = UdpSpec::check {
         /// Maximum bytes of a message in a datagram.
         pub payload: Bytes = Bytes::new(1_252),
-        /// Whether packets say that they take marks (ECT(0), RFC 3168); then queues mark them instead of dropping them. `scream` in a
+        /// Whether packets are ECN-capable (ECT(0), RFC 3168): queues with ECN mark them instead of dropping them. `scream` in a
         /// call answers marks.
         pub ecn: bool = false,
     }

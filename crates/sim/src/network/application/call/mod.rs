@@ -10,7 +10,6 @@ use leobench_base::packet::Datagram;
 use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
 use leobench_media::CallSpec;
 use leobench_media::call::{Content, FrameTimes, Heard, Message, Packet, Receiver, Seen, Sender};
-use leobench_transport::buffer::Carried;
 use leobench_transport::endpoint::Report;
 
 use self::under_way::UnderWay;
@@ -77,7 +76,7 @@ impl Call {
             messages: vec![0; streams],
             answered: 0,
             most,
-            in_streams: spec.carried == Carried::StreamPerMessage,
+            in_streams: spec.is_in_streams(),
             packets: UnderWay::new(streams),
             answers: UnderWay::new(1),
         }
