@@ -72,7 +72,7 @@ def real(
     Raises:
         RunError: If a program fails.
     """
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
         file = folder / "scenario.json"
         file.write_text(json.dumps(spec | {"real": REAL}), encoding="utf-8")
