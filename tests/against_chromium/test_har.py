@@ -62,6 +62,13 @@ def test_an_entry_has_the_times_and_sizes_of_its_events() -> None:
     assert (second["_priority"], second["_initiator"]["url"]) == ("Low", DOCUMENT)
 
 
+def test_a_page_has_the_time_at_which_its_document_was_parsed() -> None:
+    for told, parsed_ms in (([], -1), ([("Page.domContentEventFired", {"timestamp": 100.25})], 250)):
+        (page,) = har.archive([*two(), *told], {})["log"]["pages"]
+        assert page["startedDateTime"] == "2026-03-20T12:00:00.000000Z"
+        assert page["pageTimings"]["onContentLoad"] == pytest.approx(parsed_ms)
+
+
 def test_the_last_priority_counts_and_what_did_not_finish_does_not() -> None:
     events = two()
     raised = ("Network.resourceChangedPriority", {"requestId": SCRIPT, "newPriority": "High"})

@@ -24,12 +24,15 @@ def archive(events: Iterable[Event], bodies: Mapping[str, bytes]) -> dict[str, A
     """An archive of a load.
 
     Args:
-        events: Names and parameters of the events `Network.*` of the DevTools protocol, in their order.
+        events: Names and parameters of the events `Network.*` and `Page.*` of the DevTools protocol, in their order.
         bodies: The contents of responses, by request.
     """
     requests: dict[str, dict[str, Any]] = {}
+    parsed_s = None
     for name, told in events:
-        if name == "Network.requestWillBeSent":
+        if name == "Page.domContentEventFired":
+            parsed_s = told["timestamp"]
+        elif name == "Network.requestWillBeSent":
             requests[told["requestId"]] = {"sent": told, "priority": told["request"]["initialPriority"]}
         elif (request := requests.get(told.get("requestId", ""))) is None:
             continue
@@ -45,7 +48,25 @@ def archive(events: Iterable[Event], bodies: Mapping[str, bytes]) -> dict[str, A
         if {"response", "finished"} <= request.keys() and request["sent"]["request"]["url"].startswith("http")
     ]
     creator = {"name": "leobench tools.against_chromium", "version": "1"}
-    return {"log": {"version": "1.2", "creator": creator, "entries": entries}}
+    pages = [_page(request["sent"], parsed_s) for request in list(requests.values())[:1]]
+    return {"log": {"version": "1.2", "creator": creator, "pages": pages, "entries": entries}}
+
+
+def _page(sent: Mapping[str, Any], parsed_s: float | None) -> dict[str, Any]:
+    """The page of the first request, and when its document had been parsed, if it was."""
+    parsed_ms = -1 if parsed_s is None else (parsed_s - sent["timestamp"]) * 1e3
+    return {
+        "startedDateTime": _started(sent),
+        "id": "page",
+        "title": sent["request"]["url"],
+        "pageTimings": {"onContentLoad": parsed_ms, "onLoad": -1},
+    }
+
+
+def _started(sent: Mapping[str, Any]) -> str:
+    """When a request began."""
+    started = datetime.fromtimestamp(sent["wallTime"], UTC).isoformat(timespec="microseconds")
+    return started.replace("+00:00", "Z")
 
 
 def _entry(request: Mapping[str, Any], body: bytes) -> dict[str, Any]:
@@ -56,10 +77,9 @@ def _entry(request: Mapping[str, Any], body: bytes) -> dict[str, Any]:
     took = (finished["timestamp"] - sent["timestamp"]) * 1e3
     wait = max(0.0, timing["receiveHeadersEnd"] - timing["sendEnd"])
     received = max(0.0, took - ahead - timing["receiveHeadersEnd"])
-    started = datetime.fromtimestamp(sent["wallTime"], UTC).isoformat(timespec="microseconds")
     initiator = {key: sent["initiator"][key] for key in ("type", "url", "stack") if key in sent["initiator"]}
     return {
-        "startedDateTime": started.replace("+00:00", "Z"),
+        "startedDateTime": _started(sent),
         "time": took,
         "request": {"method": sent["request"]["method"], "url": sent["request"]["url"], "bodySize": 0},
         "response": {

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
     from tools.against_chromium.shapes import Site
 
-EVENTS = ("requestWillBeSent", "resourceChangedPriority", "responseReceived", "loadingFinished")
+EVENTS = (
+    "Network.requestWillBeSent",
+    "Network.resourceChangedPriority",
+    "Network.responseReceived",
+    "Network.loadingFinished",
+    "Page.domContentEventFired",
+)
 
 
 RECORDINGS = 5
@@ -87,8 +93,9 @@ def _loaded(url: str, count: int) -> tuple[float, dict[str, Any]]:
         page = started.new_page(ignore_https_errors=True)
         session = page.context.new_cdp_session(page)
         for name in EVENTS:
-            _listen(session, f"Network.{name}", events)
+            _listen(session, name, events)
         session.send("Network.enable")
+        session.send("Page.enable")
         seconds = load_time(load(page, url, count))
         finished = [told["requestId"] for name, told in events if name == "Network.loadingFinished"]
         bodies = {key: _body(session, key) for key in finished}

@@ -48,8 +48,22 @@ struct Archive {
 #[derive(Deserialize)]
 pub(super) struct Log {
     #[serde(default)]
-    pub(super) pages: Vec<IgnoredAny>,
+    pub(super) pages: Vec<Page>,
     pub(super) entries: Vec<Entry>,
+}
+
+/// A page, as far as its times are known.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Page {
+    started_date_time: Option<String>,
+    page_timings: Option<PageTimings>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PageTimings {
+    on_content_load: Option<f64>,
 }
 
 /// A request and its response. Times are in milliseconds; −1 stands for a number that is not known.
@@ -98,7 +112,12 @@ pub(super) struct Timings {
 #[serde(untagged)]
 enum Initiator {
     Url(String),
-    Known { url: Option<String>, stack: Option<Stack> },
+    Known {
+        #[serde(rename = "type")]
+        kind: Option<String>,
+        url: Option<String>,
+        stack: Option<Stack>,
+    },
 }
 
 #[derive(Deserialize)]
@@ -114,34 +133,55 @@ struct CallFrame {
     url: String,
 }
 
+impl Log {
+    /// When the document had been parsed, in nanoseconds since 1970, if that is known.
+    pub(super) fn parsed(&self) -> Option<i64> {
+        let page = self.pages.first()?;
+        let start = unix_nanos(page.started_date_time.as_ref()?)?;
+        let millis = page.page_timings.as_ref()?.on_content_load.filter(|millis| *millis >= 0.0)?;
+        Some(start.saturating_add((millis * 1e6) as i64))
+    }
+}
+
 impl Entry {
     /// When it began, in nanoseconds since 1970.
     pub(super) fn start(&self) -> Option<i64> {
-        let text = self.started_date_time.trim();
-        let (text, sign, zone) = match text.rfind(['+', '-']).filter(|place| *place > 10) {
-            None => (text, 0, ""),
-            Some(place) => (
-                &text[..place],
-                if text.as_bytes()[place] == b'-' { -1 } else { 1 },
-                &text[place + 1..],
-            ),
-        };
-        let minutes = if sign == 0 { 0 } else { zone_minutes(zone)? };
-        let instant = Epoch::parse(text)?.unix_nanos();
-        Some(instant - sign * minutes * 60_000_000_000)
+        unix_nanos(&self.started_date_time)
     }
 
     pub(super) fn started(&self) -> &str {
         &self.started_date_time
     }
 
-    /// The document or script that caused it, if that is known.
-    pub(super) fn initiator(&self) -> Option<&str> {
+    /// The document or script that caused it, if that is known. The parser causes nothing once the document is parsed: images that
+    /// a script adds in a callback are ascribed to it as well.
+    pub(super) fn initiator(&self, parsed: Option<i64>) -> Option<&str> {
         match self.initiator.as_ref()? {
+            Initiator::Known { kind: Some(kind), .. }
+                if kind == "parser" && parsed.is_some_and(|parsed| self.start() > Some(parsed)) =>
+            {
+                None
+            }
             Initiator::Url(url) | Initiator::Known { url: Some(url), .. } => Some(url),
-            Initiator::Known { url: None, stack } => stack.as_ref()?.url(),
+            Initiator::Known { url: None, stack, .. } => stack.as_ref()?.url(),
         }
     }
+}
+
+/// The nanoseconds since 1970 at a time in ISO 8601.
+fn unix_nanos(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let (text, sign, zone) = match text.rfind(['+', '-']).filter(|place| *place > 10) {
+        None => (text, 0, ""),
+        Some(place) => (
+            &text[..place],
+            if text.as_bytes()[place] == b'-' { -1 } else { 1 },
+            &text[place + 1..],
+        ),
+    };
+    let minutes = if sign == 0 { 0 } else { zone_minutes(zone)? };
+    let instant = Epoch::parse(text)?.unix_nanos();
+    Some(instant - sign * minutes * 60_000_000_000)
 }
 
 impl Stack {

@@ -122,7 +122,7 @@ fn objects(log: &archive::Log) -> Result<Vec<ObjectSpec>, Refusal> {
         let problem = format!("log.entries has {} responses", recorded.len());
         return Err(Refusal::new(problem, format!("at most {MOST_STREAMS}")));
     }
-    let causes = causes(&recorded);
+    let causes = causes(&recorded, log.parsed());
     refuse_circles(&recorded, &causes)?;
     let mut hosts = FxHashSet::default();
     let mut objects = Vec::new();
@@ -169,14 +169,15 @@ fn recorded(entries: &[Entry]) -> Result<Vec<Recorded<'_>>, Refusal> {
     Ok(recorded)
 }
 
-/// By request, the one that it waits for: its initiator, or else the last that had ended when it began.
-fn causes(recorded: &[Recorded<'_>]) -> Vec<Option<usize>> {
+/// By request, the one that it waits for: its initiator, or else the last that had ended when it began; given when the document had
+/// been parsed, if that is known.
+fn causes(recorded: &[Recorded<'_>], parsed: Option<i64>) -> Vec<Option<usize>> {
     let mut by_url = FxHashMap::default();
     for (index, request) in recorded.iter().enumerate() {
         by_url.entry(page_of(&request.entry.request.url)).or_insert(index);
     }
     let cause = |(index, request): (usize, &Recorded<'_>)| {
-        let initiator = request.entry.initiator().and_then(|url| by_url.get(page_of(url)));
+        let initiator = request.entry.initiator(parsed).and_then(|url| by_url.get(page_of(url)));
         let initiator = initiator.copied().filter(|initiator| *initiator != index);
         initiator.or_else(|| {
             let before = recorded[..index].iter().enumerate();

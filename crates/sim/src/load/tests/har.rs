@@ -112,6 +112,26 @@ fn a_request_without_an_initiator_waits_for_the_last_that_had_ended() {
     assert_eq!(found[3].delay, SimDuration::from_millis(20), "from 130 ms to 150 ms");
 }
 
+/// The image that a script adds in a callback is ascribed to the parser, 30 ms after the document was parsed.
+#[test]
+fn the_parser_causes_nothing_once_the_document_is_parsed() {
+    let parser = [("_initiator", json!({"type": "parser", "url": HTML}))];
+    let entries = [
+        entry(HTML, 100, 80),
+        with(entry(SCRIPT, 200, 50), &parser),
+        with(entry(IMAGE, 320, 90), &parser),
+    ];
+    for (parsed, cause) in [(190.0, "1-app_js"), (220.0, "0-a_example"), (-1.0, "0-a_example")] {
+        let page = json!({"startedDateTime": "2026-03-20T12:00:00.100Z",
+            "pageTimings": {"onContentLoad": parsed}});
+        let text = json!({"log": {"pages": [page], "entries": entries}}).to_string();
+        let scenario = loaded(&text, "").unwrap();
+        let found = scenario.spec.flows[0].1.objects.clone().unwrap();
+        assert_eq!(found[1].after, ["0-a_example"], "parsed after {parsed} ms");
+        assert_eq!(found[2].after, [cause], "parsed after {parsed} ms");
+    }
+}
+
 #[test]
 fn the_first_request_of_a_host_looks_its_name_up() {
     let dns = |millis: f64| [("timings/dns", json!(millis))];
