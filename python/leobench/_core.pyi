@@ -247,14 +247,17 @@ class PlayerView:
 
 @final
 class Download:
-    """A segment of a video that has arrived, as an adaptation sees it."""
+    """The download of a segment of a video, as an adaptation sees it: it has arrived or was abandoned."""
 
     @property
     def bytes(self) -> int:
-        """Its size."""
+        """The bytes of it that arrived: all, unless the player abandoned it."""
     @property
     def seconds(self) -> float:
-        """Time from the request until all of it had arrived."""
+        """Time from the request until they had arrived."""
+    @property
+    def is_replacement(self) -> bool:
+        """Whether the player had the segment already, in another bitrate."""
     @property
     def throughput(self) -> float:
         """Bits per second over that time."""

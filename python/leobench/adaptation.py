@@ -19,7 +19,7 @@ class Adaptation(ABC):
     flow over QUIC or TCP; each player has an object of its own. Deriving it from this class is a convenience:
     any class with such a constructor and such a method will do.
 
-    A method `on_download(download)` is optional. It is called for each segment that has arrived
+    A method `on_download(download)` is optional. It is called for each download that is over
     (`leobench.Download`), before the choice of the next one.
 
     Attributes:

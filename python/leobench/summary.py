@@ -309,6 +309,10 @@ class VideoSummary(Record):
         segments: Segments that arrived. [segments]
         bitrate_bps: Their mean bitrate by length. [bit/s]
         switches: How often two in a row had different bitrates. [switches]
+        replaced: Segments that took the place of others in the buffer, if the player replaces any. [segments]
+            Left out of the file where it does not apply.
+        abandoned: Downloads that were given up, if the player abandons any. [count] Left out of the file
+            where it does not apply.
         latency_s: How far behind the event the viewer was while pictures moved, the mean in seconds; `None`
             if it was not live. [s]
         most_latency_s: The largest; `None` if it was not live. [s]
@@ -318,6 +322,7 @@ class VideoSummary(Record):
 
     __slots__ = ()
 
+    _absent: ClassVar[Absent] = {"replaced": NoneType, "abandoned": NoneType}
     startup_s: float | None
     stalls: int
     stalled_s: float
@@ -326,6 +331,8 @@ class VideoSummary(Record):
     segments: int
     bitrate_bps: float | None
     switches: int
+    replaced: int | None
+    abandoned: int | None
     latency_s: float | None
     most_latency_s: float | None
     quality_bps: float | None

@@ -56,7 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dashjs", type=Path, required=True, help="unpacked `npm pack dashjs@5`")
     parser.add_argument("--views", type=int, default=5, help="how often the film is watched (default: 5)")
     parser.add_argument(
-        "--no-replacing", action="store_true", help="dash.js replaces no segment, as the model does not"
+        "--no-replacing", action="store_true", help="neither player replaces segments by better ones"
     )
     parser.add_argument(
         "--out", type=Path, default=Path("results/against-chromium"), help="folder of the film"
@@ -81,7 +81,7 @@ def compare(
     """A view by the model and one in dash.js, whose segments are written to files."""
     session, theirs = watched(folder, script, seed, replaces)
     start_s = session.wrote["started_ms"] / 1e3 - session.started_s
-    ours, segments = modelled(folder, start_s, seed)
+    ours, segments = modelled(folder, start_s, seed, replaces)
     segments.write_csv(out / f"film-{seed}-ours.csv")
     pl.DataFrame(session.wrote["segments"]).write_csv(out / f"film-{seed}-dashjs.csv")
     return session, (ours, theirs)
@@ -160,13 +160,21 @@ def seen(told: Mapping[str, Any]) -> Watched:
     )
 
 
-def modelled(folder: Path, start_s: float, seed: int) -> tuple[Watched, pl.DataFrame]:
-    """The film by the model, and its segments.
+def modelled(folder: Path, start_s: float, seed: int, replaces: bool) -> tuple[Watched, pl.DataFrame]:
+    """The film by the model, whose player may replace segments by better ones, and its segments.
 
     Raises:
         RunError: If nothing was played.
     """
-    video = {"manifest": footage.MANIFEST, "adaptation": "dynamic", "most_buffer": f"{watch.MOST_BUFFER_S} s"}
+    video: dict[str, Any] = {
+        "manifest": footage.MANIFEST,
+        "adaptation": "dynamic",
+        "most_buffer": f"{watch.MOST_BUFFER_S} s",
+        "abandons": True,
+    }
+    if replaces:
+        # dash.js 5.2.1 replaces the segment at the picture, too.
+        video["replaces_beyond"] = "0 s"
     flow = {
         "transport": {"kind": "tcp", "congestion": "cubic", "tls": True, "nagle": False},
         "from": sessions.FAR,

@@ -38,6 +38,13 @@ leobench_base::spec! {
         pub resume_buffer: Option<SimDuration>,
         /// The player asks for nothing that would make the buffer longer than this.
         pub most_buffer: SimDuration = SimDuration::from_secs(30),
+        /// Whether it gives up a download that would take longer than 1.8 segments for the same segment in a lower bitrate, as
+        /// dash.js does (`AbandonRequestsRule`). For 10 s after, it asks for no higher bitrate.
+        pub abandons: bool = false,
+        /// A change of the bitrate replaces what is in the buffer, from the segment so far ahead of the picture on, if that is in a
+        /// lower one; unless given, nothing is replaced. The code of dash.js has 1.5 segments (`fastSwitchEnabled`), but takes
+        /// 0 s in 5.2.1, as it does not know the length of a segment there.
+        pub replaces_beyond: Option<SimDuration>,
         /// Bytes of a request.
         pub request: Bytes = REQUEST,
         /// Time that the sending end takes to answer a request.
@@ -174,6 +181,10 @@ impl VideoSpec {
                 let allowed = format!("up to the segments that `most_buffer` has room for, {most}");
                 return Err(Fault::new(field, problem, allowed));
             }
+        }
+        if self.replaces_beyond.is_some_and(|beyond| beyond >= self.most_buffer) {
+            let allowed = format!("below `most_buffer`, {}", self.most_buffer);
+            return Err(Fault::new("replaces_beyond", "is never reached", allowed));
         }
         let least = self.start_buffer(segment).max(segment);
         match self.live {

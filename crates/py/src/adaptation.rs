@@ -133,6 +133,11 @@ impl Download {
     }
 
     #[getter]
+    fn is_replacement(&self) -> bool {
+        self.0.is_replacement
+    }
+
+    #[getter]
     fn throughput(&self) -> f64 {
         self.0.throughput()
     }

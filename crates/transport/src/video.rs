@@ -26,10 +26,12 @@ pub struct PlayerView<'a> {
 /// A download that is over.
 #[derive(Clone, Copy, Debug)]
 pub struct Download {
-    /// Bytes of the segment.
+    /// Bytes of the segment that have arrived: all, unless the player abandoned it.
     pub bytes: Bytes,
-    /// Seconds from the request until it had arrived.
+    /// Seconds from the request until they had arrived.
     pub seconds: f64,
+    /// Whether the player had the segment already, in another bitrate.
+    pub is_replacement: bool,
 }
 
 impl Download {
@@ -47,12 +49,22 @@ pub trait Adaptation: Debug + Send {
     /// A description of the failure.
     fn choose(&mut self, view: &PlayerView<'_>) -> Result<usize, String>;
 
-    /// Learns of a download, before the next choice.
+    /// How long the player waits before it asks for what was chosen last, in seconds.
+    fn pause_s(&self) -> f64 {
+        0.0
+    }
+
+    /// Learns of a download, before the next choice. It may be one that the player abandoned.
     ///
     /// # Errors
     /// A description of the failure.
     fn on_download(&mut self, download: &Download) -> Result<(), String> {
         let _ = download;
         Ok(())
+    }
+
+    /// Learns that the player abandoned a download and asks for that segment in the bitrate `view.last`.
+    fn on_abandonment(&mut self, view: &PlayerView<'_>) {
+        let _ = view;
     }
 }

@@ -70,7 +70,7 @@ impl AdaptationSpec {
 }
 
 /// The highest bitrate of the ladder that is at most `limit`, or the lowest.
-fn below(ladder: &[f64], limit: f64) -> usize {
+pub(crate) fn below(ladder: &[f64], limit: f64) -> usize {
     ladder.iter().rposition(|rate| *rate <= limit).unwrap_or(0)
 }
 

@@ -36,7 +36,7 @@ pub(super) fn view(buffer_s: f64, last: Option<usize>) -> PlayerView<'static> {
 }
 
 pub(super) fn download(mbps: f64) -> Download {
-    Download { bytes: Bytes::new(1_000_000), seconds: 8.0 / mbps }
+    Download { bytes: Bytes::new(1_000_000), seconds: 8.0 / mbps, is_replacement: false }
 }
 
 #[test]

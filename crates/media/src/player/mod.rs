@@ -1,12 +1,21 @@
 //! The player: its buffer, its playback, and when it asks for the next segment.
+//!
+//! By its keys it may also abandon a download, and replace segments that it has. Both follow dash.js 5.2
+//! (`AbandonRequestsRule`, and `StreamProcessor` with `fastSwitchEnabled`).
+
+mod abandonment;
+mod session;
 
 use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
 use leobench_transport::Plugins;
 
+use self::abandonment::Abandonment;
 use crate::adaptation::{Adaptation, AdaptationContext, Download, PlayerView};
 use crate::film::Film;
-use crate::quality::quality;
 use crate::spec::{LiveSpec, VideoSpec};
+
+/// How long after it abandoned a download a player asks for no higher bitrate than before (`abandonLoadTimeout`).
+const CAUTION: SimDuration = SimDuration::from_secs(10);
 
 /// The next step of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +31,8 @@ pub enum Next {
 /// A segment that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
+    /// Its number in the film, counted from 0.
+    pub number: u64,
     /// The number of its bitrate in the ladder.
     pub rung: usize,
     /// Its size.
@@ -30,6 +41,8 @@ pub struct Segment {
     pub requested: SimTime,
     /// When all of it had arrived, if it has.
     pub arrived: Option<SimTime>,
+    /// Whether the player gave it up.
+    pub is_abandoned: bool,
     /// Content of the buffer then, the segment included.
     pub buffer: SimDuration,
     /// Time without pictures between the arrival of the segment before and its own, after the first picture.
@@ -72,7 +85,15 @@ pub struct Player {
     /// Content that has been played.
     position: SimDuration,
     speed: f64,
+    /// All that it asked for, in order.
     segments: Vec<Segment>,
+    /// The bitrate of each segment that was played or is in the buffer, by its number.
+    shown: Vec<usize>,
+    /// The number of the segment that it asks for next, unless it replaces one.
+    following: u64,
+    /// The segment that it asks for after a pause, and its bitrate.
+    chosen: Option<(u64, usize)>,
+    abandonment: Abandonment,
     stalls: Vec<Stall>,
     startup: Option<SimDuration>,
     latency: Latency,
@@ -114,6 +135,10 @@ impl Player {
             position: SimDuration::ZERO,
             speed: 1.0,
             segments: Vec::new(),
+            shown: Vec::new(),
+            following: 0,
+            chosen: None,
+            abandonment: Abandonment::default(),
             stalls: Vec::new(),
             startup: None,
             latency: Latency::default(),
@@ -129,7 +154,10 @@ impl Player {
         if let Some(download) = self.download.take() {
             self.adaptation.on_download(&download)?;
         }
-        let number = self.segments.len() as u64;
+        if let Some((number, rung)) = self.chosen.take() {
+            return Ok(Next::Ask(self.ask(number, rung)));
+        }
+        let number = self.following;
         if number == self.film.segments() {
             return Ok(Next::Done);
         }
@@ -142,41 +170,109 @@ impl Player {
         if !excess.is_zero() && self.playback == Playback::Playing {
             return Ok(Next::Wait(now + scaled(excess, 1.0 / self.speed)));
         }
-        let bits: Vec<_> = self.ladder.iter().map(|rate| self.bits(number, *rate)).collect();
-        let rung = self.adaptation.choose(&PlayerView {
-            now,
-            ladder: &self.ladder,
-            bits: &bits,
-            segment_s: self.film.segment.as_secs_f64(),
-            buffer_s: self.buffer.as_secs_f64(),
-            most_buffer_s: self.spec.most_buffer.as_secs_f64(),
-            last: self.segments.last().map(|segment| segment.rung),
-        })?;
-        let chosen =
-            bits.get(rung).ok_or_else(|| format!("chose bitrate {rung} of {}", bits.len()))?;
-        let bytes = Bytes::new((chosen / 8.0).ceil().max(1.0) as u64);
+        let rung = self.choose(number)?;
+        let number = self.improved(rung).unwrap_or(number);
+        let pause = SimDuration::from_secs_f64(self.adaptation.pause_s());
+        if !pause.is_zero() {
+            self.chosen = Some((number, rung));
+            return Ok(Next::Wait(now + pause));
+        }
+        Ok(Next::Ask(self.ask(number, rung)))
+    }
+
+    /// Chooses the bitrate of the segment of a number.
+    fn choose(&mut self, number: u64) -> Result<usize, String> {
+        let bits = self.sizes(number);
+        let last = self.segments.last().map(|segment| segment.rung);
+        let (view, adaptation) = self.view(&bits, last);
+        let rung = adaptation.choose(&view)?;
+        if rung >= bits.len() {
+            return Err(format!("chose bitrate {rung} of {}", bits.len()));
+        }
+        let highest = last.filter(|_| self.is_cautious());
+        Ok(highest.map_or(rung, |highest| rung.min(highest)))
+    }
+
+    /// The first segment that is replaced on a change to this bitrate, if one is: it is far enough ahead, and in a lower one.
+    fn improved(&self, rung: usize) -> Option<u64> {
+        let changes = self.segments.last().is_some_and(|last| last.rung != rung);
+        let beyond =
+            self.spec.replaces_beyond.filter(|beyond| changes && self.buffer >= *beyond)?;
+        if self.is_cautious() {
+            return None;
+        }
+        let number = (self.position + beyond).as_nanos() / self.film.segment.as_nanos();
+        self.shown.get(number as usize).is_some_and(|shown| *shown < rung).then_some(number)
+    }
+
+    fn is_cautious(&self) -> bool {
+        self.abandonment.last().is_some_and(|last| self.now < last + CAUTION)
+    }
+
+    /// Asks for a segment in a bitrate; returns its size.
+    fn ask(&mut self, number: u64, rung: usize) -> Bytes {
+        let bits = self.bits(number, self.ladder[rung]);
+        let bytes = Bytes::new((bits / 8.0).ceil().max(1.0) as u64);
+        self.following = number + 1;
+        self.abandonment.begin();
         self.segments.push(Segment {
+            number,
             rung,
             bytes,
-            requested: now,
+            requested: self.now,
             arrived: None,
+            is_abandoned: false,
             buffer: SimDuration::ZERO,
             stalled: SimDuration::ZERO,
         });
-        Ok(Next::Ask(bytes))
+        bytes
+    }
+
+    /// So many bytes of the segment that was asked for have arrived, but not all; the bitrate in which the player asks for it anew, if
+    /// it abandons it for that.
+    pub fn on_progress(&mut self, now: SimTime, arrived: Bytes) -> Option<usize> {
+        let segment = self.segments.last().filter(|_| self.spec.abandons)?;
+        let (number, rung, bytes) = (segment.number, segment.rung, segment.bytes);
+        let throughput = self.abandonment.on_progress(now, arrived)?;
+        self.play_until(now);
+        if self.abandonment.is_done(number) || rung == 0 || self.buffer > self.spec.most_buffer {
+            return None;
+        }
+        let download = (rung, bytes, arrived);
+        self.abandonment.lower(&self.ladder, download, throughput, self.film.segment)
+    }
+
+    /// Abandons the download, of which so many bytes have arrived, and asks for the segment in a lower bitrate; returns its size.
+    ///
+    /// # Errors
+    /// A description of the failure of an adaptation that is a plug-in; then there is no further call.
+    pub fn abandon(&mut self, now: SimTime, arrived: Bytes, rung: usize) -> Result<Bytes, String> {
+        self.play_until(now);
+        let segment = self.segments.last_mut().expect("a download is under way");
+        segment.is_abandoned = true;
+        let number = segment.number;
+        let seconds = now.saturating_since(segment.requested).as_secs_f64();
+        self.abandonment.abandon(now, number);
+        let is_replacement = number < self.shown.len() as u64;
+        self.adaptation.on_download(&Download { bytes: arrived, seconds, is_replacement })?;
+        let bits = self.sizes(number);
+        let (view, adaptation) = self.view(&bits, Some(rung));
+        adaptation.on_abandonment(&view);
+        Ok(self.ask(number, rung))
     }
 
     /// The segment that was asked for has arrived.
     pub fn on_arrival(&mut self, now: SimTime) {
         self.play_until(now);
-        let number = self.segments.len() as u64 - 1;
+        let Some(segment) = self.segments.last() else { return };
+        let (number, rung) = (segment.number, segment.rung);
         let is_last = number + 1 == self.film.segments();
-        self.buffer += self.film.segment_length(number);
+        let is_replacement = self.show(number, rung);
         let (buffer, stalled) = (self.buffer, self.stalled_since_arrival(now));
         let Some(segment) = self.segments.last_mut() else { return };
         (segment.arrived, segment.buffer, segment.stalled) = (Some(now), buffer, stalled);
         let seconds = now.saturating_since(segment.requested).as_secs_f64();
-        self.download = Some(Download { bytes: segment.bytes, seconds });
+        self.download = Some(Download { bytes: segment.bytes, seconds, is_replacement });
         let needed = match self.playback {
             Playback::Starting => self.spec.start_buffer(self.film.segment),
             Playback::Stalled => self.spec.resume_buffer(self.film.segment),
@@ -186,6 +282,19 @@ impl Player {
             self.play(now);
         }
         self.speed = self.spec.live.map_or(1.0, |live| self.speed_of(live));
+    }
+
+    /// A segment comes into the buffer, or takes the place of one whose pictures are not all played; whether it replaces one.
+    fn show(&mut self, number: u64, rung: usize) -> bool {
+        let Some(shown) = self.shown.get_mut(number as usize) else {
+            self.shown.push(rung);
+            self.buffer += self.film.segment_length(number);
+            return false;
+        };
+        if self.position < self.film.segment * (number + 1) {
+            *shown = rung;
+        }
+        true
     }
 
     /// Time without pictures since the last arrival.
@@ -266,92 +375,32 @@ impl Player {
         self.start + taken.saturating_sub(live.latency)
     }
 
+    /// The player's knowledge after a segment in a bitrate, given the bits of the next, and the adaptation that uses it.
+    fn view<'a>(
+        &'a mut self,
+        bits: &'a [f64],
+        last: Option<usize>,
+    ) -> (PlayerView<'a>, &'a mut dyn Adaptation) {
+        let view = PlayerView {
+            now: self.now,
+            ladder: &self.ladder,
+            bits,
+            segment_s: self.film.segment.as_secs_f64(),
+            buffer_s: self.buffer.as_secs_f64(),
+            most_buffer_s: self.spec.most_buffer.as_secs_f64(),
+            last,
+        };
+        (view, &mut *self.adaptation)
+    }
+
+    /// The bits of a segment, by bitrate.
+    fn sizes(&self, number: u64) -> Vec<f64> {
+        self.ladder.iter().map(|rate| self.bits(number, *rate)).collect()
+    }
+
     fn bits(&self, number: u64, rate: f64) -> f64 {
         let seconds = self.film.segment_length(number).as_secs_f64();
         rate * seconds * self.factors.get(number as usize).copied().unwrap_or(1.0)
-    }
-}
-
-/// The session as its viewer noticed it.
-impl Player {
-    /// Bitrates of the ladder in bit/s.
-    pub fn ladder(&self) -> &[f64] {
-        &self.ladder
-    }
-
-    /// The segments asked for, in order.
-    pub fn segments(&self) -> &[Segment] {
-        &self.segments
-    }
-
-    /// Times without pictures; the time before the first picture is none of them.
-    pub fn stalls(&self) -> &[Stall] {
-        &self.stalls
-    }
-
-    /// Time until the first picture, if there was one.
-    pub fn startup(&self) -> Option<SimDuration> {
-        self.startup
-    }
-
-    /// Content that was played.
-    pub fn played(&self) -> SimDuration {
-        self.position
-    }
-
-    /// Whether all segments have arrived.
-    pub fn is_complete(&self) -> bool {
-        self.arrived().count() as u64 == self.film.segments()
-    }
-
-    /// Whether all of it was played.
-    pub fn has_ended(&self) -> bool {
-        self.playback == Playback::Ended
-    }
-
-    /// The mean bitrate of the segments that arrived in bit/s, by their length.
-    pub fn mean_bitrate(&self) -> Option<f64> {
-        let lengths =
-            self.arrived().map(|(number, _)| self.film.segment_length(number).as_secs_f64());
-        let rates = self.arrived().map(|(_, segment)| self.ladder[segment.rung]);
-        let (mut sum, mut seconds) = (0.0, 0.0);
-        for (length, rate) in lengths.zip(rates) {
-            sum += length * rate;
-            seconds += length;
-        }
-        (seconds > 0.0).then(|| sum / seconds)
-    }
-
-    /// How often two segments in a row had different bitrates.
-    pub fn switches(&self) -> u64 {
-        let rungs: Vec<_> = self.arrived().map(|(_, segment)| segment.rung).collect();
-        rungs.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64
-    }
-
-    /// Time without pictures after the first one, up to `end`: in all, and the longest.
-    pub fn stalled(&self, end: SimTime) -> (SimDuration, SimDuration) {
-        let length = |stall: &Stall| stall.end.unwrap_or(end).saturating_since(stall.begin);
-        let lengths = || self.stalls.iter().map(length);
-        (lengths().sum(), lengths().max().unwrap_or_default())
-    }
-
-    /// How far behind the event the viewer was while pictures moved, in seconds: the mean and the largest; none if it is not live.
-    pub fn latency(&self) -> Option<(f64, f64)> {
-        let Latency { sum, seconds, most } = self.latency;
-        (self.spec.live.is_some() && seconds > 0.0).then(|| (sum / seconds, most))
-    }
-
-    /// The quality of the session in bit/s ([`quality`]), up to `end`.
-    pub fn quality(&self, end: SimTime) -> Option<f64> {
-        let bitrates: Vec<_> =
-            self.arrived().map(|(_, segment)| self.ladder[segment.rung]).collect();
-        let startup = self.startup.unwrap_or_else(|| end.saturating_since(self.start));
-        let waited = (startup + self.stalled(end).0).as_secs_f64();
-        quality(&bitrates, self.ladder[self.ladder.len() - 1], waited)
-    }
-
-    fn arrived(&self) -> impl Iterator<Item = (u64, &Segment)> {
-        (0..).zip(&self.segments).filter(|(_, segment)| segment.arrived.is_some())
     }
 }
 

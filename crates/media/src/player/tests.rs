@@ -1,10 +1,10 @@
 //! Players over a link of a constant rate, against closed forms.
 
-use leobench_base::{BitRate, RngTree, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
 use leobench_transport::Plugins;
 
 use super::{Next, Player, Stall};
-use crate::adaptation::AdaptationSpec;
+use crate::adaptation::{Adaptation, AdaptationSpec, PlayerView};
 use crate::spec::{LiveSpec, VideoSpec};
 
 fn spec() -> VideoSpec {
@@ -18,7 +18,9 @@ fn spec() -> VideoSpec {
         start_buffer: None,
         resume_buffer: None,
         most_buffer: seconds(1_000.0),
-        request: leobench_base::Bytes::new(400),
+        abandons: false,
+        replaces_beyond: None,
+        request: Bytes::new(400),
         think: SimDuration::ZERO,
         begins_within: SimDuration::ZERO,
         live: None,
@@ -47,7 +49,12 @@ fn watch(spec: &VideoSpec, bps: f64, start: f64) -> (Player, SimTime) {
     let rng = RngTree::new(1);
     let film = spec.film(|_| panic!("there is no manifest")).unwrap();
     let mut player = Player::new(spec, film, at(start), &rng, Plugins::NONE).unwrap();
-    let mut now = at(start);
+    let end = download(&mut player, bps, at(start));
+    (player, end)
+}
+
+/// Downloads all segments over a link of so many bit/s from `now` on; returns the end.
+fn download(player: &mut Player, bps: f64, mut now: SimTime) -> SimTime {
     loop {
         match player.next(now).unwrap() {
             Next::Ask(bytes) => {
@@ -58,7 +65,7 @@ fn watch(spec: &VideoSpec, bps: f64, start: f64) -> (Player, SimTime) {
                 assert!(until > now, "a player never waits for what is now");
                 now = until;
             }
-            Next::Done => return (player, now),
+            Next::Done => return now,
         }
     }
 }
@@ -142,4 +149,116 @@ fn sizes_that_vary_have_the_mean_of_the_bitrate() {
     let (player, _) = watch(&spec, 1e9, 0.0);
     let bits: f64 = player.segments().iter().map(|segment| segment.bytes.bits() as f64).sum();
     assert!((bits / 40_000.0 / 4e6 - 1.0).abs() < 0.02, "{bits}");
+}
+
+/// Chooses the bitrates of a list, the last one from then on.
+#[derive(Debug)]
+struct Script(Vec<usize>);
+
+impl Adaptation for Script {
+    fn choose(&mut self, _: &PlayerView<'_>) -> Result<usize, String> {
+        Ok(if self.0.len() > 1 { self.0.remove(0) } else { self.0[0] })
+    }
+}
+
+/// At 16 Mbit/s, four segments of 1 Mbit/s arrive within a second, at which 0.75 s are played. The one that is 6 s ahead begins at 4 s, and
+/// each one that is replaced takes a second.
+#[test]
+fn a_higher_bitrate_replaces_what_is_far_enough_ahead() {
+    for (replaces_beyond, numbers, shown) in [
+        (Some(6.0), vec![0, 1, 2, 3, 1, 2, 3, 4], vec![0, 1, 1, 1, 1]),
+        (Some(0.0), vec![0, 1, 2, 3, 0, 1, 2, 3, 4], vec![1, 1, 1, 1, 1]),
+        (None, vec![0, 1, 2, 3, 4], vec![0, 0, 0, 0, 1]),
+    ] {
+        let replaces_beyond = replaces_beyond.map(seconds);
+        let spec = VideoSpec { replaces_beyond, length: Some(seconds(20.0)), ..spec() };
+        let film = spec.film(|_| panic!("there is no manifest")).unwrap();
+        let rng = RngTree::new(1);
+        let mut player = Player::new(&spec, film, at(0.0), &rng, Plugins::NONE).unwrap();
+        player.adaptation = Box::new(Script(vec![0, 0, 0, 0, 1]));
+        let now = download(&mut player, 16e6, at(0.0));
+        let asked: Vec<_> = player.segments().iter().map(|segment| segment.number).collect();
+        assert_eq!((&asked, &player.shown), (&numbers, &shown));
+        // What replaces others makes the buffer no longer.
+        player.play_until(at(20.2));
+        assert!(!player.has_ended() && player.stalls().is_empty());
+        player.play_until(at(20.25));
+        assert!(player.has_ended(), "the last arrived at {now}");
+        let replaced = asked.len() as u64 - 5;
+        assert_eq!(player.replaced(), replaces_beyond.map(|_| replaced));
+        assert_eq!(player.switches(), u64::from(shown[0] == 0));
+    }
+}
+
+/// Asks for what it has chosen after a pause.
+#[derive(Debug)]
+struct Pausing(f64);
+
+impl Adaptation for Pausing {
+    fn choose(&mut self, _: &PlayerView<'_>) -> Result<usize, String> {
+        self.0 += 1.0;
+        Ok(0)
+    }
+
+    fn pause_s(&self) -> f64 {
+        self.0
+    }
+}
+
+#[test]
+fn a_choice_is_put_off_by_the_pause_of_its_adaptation() {
+    let film = spec().film(|_| panic!("there is no manifest")).unwrap();
+    let mut player = Player::new(&spec(), film, at(0.0), &RngTree::new(1), Plugins::NONE).unwrap();
+    player.adaptation = Box::new(Pausing(0.0));
+    download(&mut player, 4e6, at(0.0));
+    let asked: Vec<_> = player.segments().iter().map(|segment| segment.requested).collect();
+    // A second each for downloads, and one more for every pause.
+    assert_eq!(asked[..4], [1.0, 4.0, 8.0, 13.0].map(at));
+}
+
+/// After a change down, segments of a higher bitrate stay. One that is not far enough ahead stays as well.
+#[test]
+fn what_is_no_better_is_not_replaced() {
+    for script in [vec![1, 1, 1, 0], vec![0, 1]] {
+        let spec = VideoSpec {
+            replaces_beyond: Some(seconds(6.0)),
+            length: Some(seconds(20.0)),
+            ..spec()
+        };
+        let film = spec.film(|_| panic!("there is no manifest")).unwrap();
+        let mut player =
+            Player::new(&spec, film, at(0.0), &RngTree::new(1), Plugins::NONE).unwrap();
+        player.adaptation = Box::new(Script(script));
+        download(&mut player, 16e6, at(0.0));
+        assert_eq!(player.replaced(), Some(0));
+    }
+}
+
+/// At 1.5 Mbit/s, a segment of 4 Mbit/s takes 10.7 s. After half a second it is given up for one of 1 Mbit/s, and so are higher bitrates
+/// for ten seconds.
+#[test]
+fn a_download_that_takes_too_long_is_abandoned() {
+    let spec = VideoSpec { abandons: true, ..spec() };
+    let film = spec.film(|_| panic!("there is no manifest")).unwrap();
+    let mut player = Player::new(&spec, film, at(0.0), &RngTree::new(1), Plugins::NONE).unwrap();
+    assert_eq!(player.next(at(0.0)), Ok(Next::Ask(Bytes::new(2_000_000))));
+    let arrived = |millis: u64| Bytes::new(1_500 * millis / 8);
+    let mut looks = (100..).step_by(50);
+    let millis = looks
+        .find(|millis| player.on_progress(at(*millis as f64 / 1e3), arrived(*millis)).is_some());
+    assert_eq!(millis, Some(650));
+    let now = at(0.65);
+    assert_eq!(player.abandon(now, arrived(650), 0), Ok(Bytes::new(500_000)));
+    assert_eq!(player.abandoned(), Some(1));
+    for millis in (700..2_000).step_by(50) {
+        let lowest = player.on_progress(at(f64::from(millis) / 1e3), Bytes::new(1_000));
+        assert_eq!(lowest, None, "it is asked for in the lowest bitrate");
+    }
+    player.on_arrival(at(3.0));
+    for (now, bytes) in [(3.0, 500_000), (10.0, 500_000), (10.7, 2_000_000)] {
+        assert_eq!(player.next(at(now)), Ok(Next::Ask(Bytes::new(bytes))), "at {now} s");
+        player.on_arrival(at(now + 0.1));
+    }
+    let asked: Vec<_> = player.segments().iter().map(|segment| segment.number).collect();
+    assert_eq!(asked, [0, 0, 1, 2, 3]);
 }

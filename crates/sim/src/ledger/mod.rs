@@ -88,7 +88,8 @@ impl FlowLedger {
         self
     }
 
-    /// The same with counts of the cancelled messages of the streams for which it is true, by number.
+    /// The same with counts of the cancelled messages of the streams for which it is true, by number; their messages have streams of their
+    /// own.
     #[must_use]
     pub fn with_cancellations(mut self, counted: impl IntoIterator<Item = bool>) -> Self {
         for (stream, counted) in self.streams.iter_mut().zip(counted) {

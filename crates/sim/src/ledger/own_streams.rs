@@ -71,7 +71,8 @@ impl FlowLedger {
         }
     }
 
-    /// The sender cancelled a message, of which it had sent some bytes.
+    /// The sender cancelled a message, of which it had sent some bytes. In a stream that it shares with others, which does not count
+    /// cancellations, these follow those bytes.
     pub(super) fn cancelled(
         &mut self,
         now: SimTime,
@@ -83,6 +84,9 @@ impl FlowLedger {
         let Some(index) = ledger.index_of(message) else { return };
         let Open { created, size, .. } = ledger.open[index];
         ledger.statistics.cancelled(created, sent, size - sent);
+        if ledger.statistics.cancellations.is_none() {
+            ledger.cut(index, size - sent);
+        }
         self.given_up(now, (stream, message), sent < size, finished);
         let ledger = &mut self.streams[stream];
         if let Some(index) = ledger.index_of(message) {

@@ -165,6 +165,15 @@ impl StreamLedger {
         self.doubted += 1;
     }
 
+    /// The last bytes of a message are never sent: those behind it begin earlier.
+    pub(super) fn cut(&mut self, index: usize, bytes: u64) {
+        self.created_bytes -= bytes;
+        for message in self.open.range_mut(index + 1..) {
+            message.start -= bytes;
+        }
+        self.look();
+    }
+
     /// Closes the messages at the front that their sender has taken for lost and that nobody waits for any more.
     pub(super) fn forget(&mut self, now: SimTime, stream: usize, finished: &mut Vec<MessageRow>) {
         while self.doubted > 0

@@ -489,3 +489,24 @@ fn cancelled_messages_are_counted_with_their_bytes() {
     assert_eq!((statistics.late(), statistics.undelivered()), (Some(4), 2));
     assert!(ledger.is_drained() && ledger.kept() == 0);
 }
+
+/// Of messages of 100, 80 and 50 bytes, the sender drops the last 60 of the second: the third ends at byte 170.
+#[test]
+fn the_messages_behind_one_that_was_cut_begin_earlier() {
+    let mut ledger = FlowLedger::new(1, SimTime::ZERO);
+    for size in [100, 80, 50] {
+        ledger.created(0, message(size, ms(1)));
+    }
+    sent(&mut ledger, ms(2), 120);
+    assert_eq!(completes(&mut ledger, ms(3), delivered(0, 110)), [0]);
+    let mut rows = Vec::new();
+    ledger.report(ms(4), Report::Cancelled { stream: 0, message: 1, sent: 20 }, &mut rows);
+    assert_eq!((rows.len(), rows[0].number, rows[0].delivered), (1, 1, None));
+    assert_eq!(ledger.progress(ms(5), delivered(0, 120)), Some(10), "of the second");
+    sent(&mut ledger, ms(6), 170);
+    assert_eq!(completes(&mut ledger, ms(7), delivered(0, 169)), NONE);
+    assert_eq!(completes(&mut ledger, ms(8), delivered(0, 170)), [2]);
+    let statistics = ledger.statistics();
+    assert_eq!((statistics.undelivered(), statistics.cancellations()), (1, None));
+    assert!(ledger.is_drained() && ledger.kept() == 0);
+}

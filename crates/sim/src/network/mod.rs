@@ -21,6 +21,7 @@ mod windows;
 
 use leobench_base::{DirectionId, End, EndpointId, FlowId, NodeId, PortId, Protocol, SimTime};
 use leobench_link::{Channel, Link, LinkOutput};
+use leobench_transport::endpoint::Report;
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox};
 use rustc_hash::FxHashMap;
 use typed_index_collections::TiVec;
@@ -320,6 +321,12 @@ impl Network {
                 }
                 Action::Open { end, stream } => {
                     self.input(ends[end as usize], Input::Open { stream })?;
+                }
+                Action::Cancel { stream, message, written } => {
+                    let stream = u32::try_from(stream).expect("a flow has fewer than 2^32 streams");
+                    let report = Report::Cancelled { stream, message, sent: written };
+                    let cancelled = NetworkEvent::Progress { flow, report };
+                    self.windows.pass(self.now, cancelled, &mut self.observer)?;
                 }
                 Action::Finish { end } => self.input(ends[end as usize], Input::Finish)?,
             }

@@ -291,7 +291,7 @@ const WAYS: &[Column] = &[
 const SEGMENTS: &[Column] = &[
     Column::integer("t_ns", "when the player asked for it, nanoseconds"),
     FLOW,
-    Column::integer("segment", "its number within the video, from 0"),
+    Column::integer("segment", "its number within the video, from 0; one that was asked for again has several rows"),
     Column::integer("bitrate_bps", "bitrate of the ladder that it was asked for in, bits per second"),
     Column::integer("bytes", "its size"),
     Column::integer("arrived_ns", "when all of it had arrived, nanoseconds; null if it never did").or_null(),

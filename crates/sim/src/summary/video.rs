@@ -23,6 +23,12 @@ summary! {
         pub bitrate_bps: Option<f64>,
         /// How often two in a row had different bitrates.
         pub switches: u64 ["switches"],
+        /// Segments that took the place of others in the buffer, if the player replaces any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub replaced: Option<u64> ["segments"],
+        /// Downloads that were given up, if the player abandons any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub abandoned: Option<u64> ["count"],
         /// How far behind the event the viewer was while pictures moved, the mean in seconds; `null` if it was not live.
         pub latency_s: Option<f64>,
         /// The largest; `null` if it was not live.
@@ -36,7 +42,6 @@ summary! {
 impl VideoSummary {
     pub(super) fn new(Watched { player, end }: &Watched) -> Self {
         let (stalled, longest) = player.stalled(*end);
-        let arrived = player.segments().iter().filter(|segment| segment.arrived.is_some());
         let latency = player.latency();
         Self {
             startup_s: player.startup().map(SimDuration::as_secs_f64),
@@ -44,9 +49,11 @@ impl VideoSummary {
             stalled_s: stalled.as_secs_f64(),
             longest_stall_s: longest.as_secs_f64(),
             played_s: player.played().as_secs_f64(),
-            segments: arrived.count() as u64,
+            segments: player.arrived(),
             bitrate_bps: player.mean_bitrate(),
             switches: player.switches(),
+            replaced: player.replaced(),
+            abandoned: player.abandoned(),
             latency_s: latency.map(|(mean, _)| mean),
             most_latency_s: latency.map(|(_, most)| most),
             quality_bps: player.quality(*end),

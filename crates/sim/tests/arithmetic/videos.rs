@@ -66,3 +66,38 @@ fn a_link_that_is_too_slow_stalls_before_every_segment() {
         assert!(seen.played_s < 40.0, "the run ends with the last arrival");
     }
 }
+
+/// The rate falls from 8 to 1 Mbit/s at 10 s. The download of 4 Mbit/s that begins after it takes 17 s in full; it is given up half a
+/// second after its first bytes for one of 4 s, before which goes the rest that is on its way.
+#[test]
+fn an_abandoned_download_makes_room_for_a_lower_bitrate() {
+    for transport in ["\"quic\"", "\"tcp\""] {
+        let watch = |abandons: bool| {
+            let link = r#"delay = "10 ms"
+channel = { kind = "schedule", steps = [{ at = "0 s", rate = "8 Mbps" }, { at = "10 s", rate = "1 Mbps" }] }
+queue = { kind = "fifo", limit = "20 kB" }"#;
+            let keys = format!(
+                "ladder = [\"1 Mbps\", \"4 Mbps\"], length = \"40 s\", abandons = {abandons}, \
+                 adaptation = {{ kind = \"fixed\", rung = 1 }}"
+            );
+            video(transport, link, &keys)
+        };
+        let outcome = watch(true);
+        let segments = table(&outcome, Table::Segments);
+        let (asked, number) = (segments.integers("t_ns"), segments.integers("segment"));
+        let rate = segments.integers("bitrate_bps");
+        let first = (1..number.len()).find(|row| number[*row] == number[*row - 1]).unwrap();
+        assert_eq!(rate[first - 1..=first], [4_000_000, 1_000_000], "{transport}");
+        let waited = (asked[first] - asked[first - 1]) as f64 / 1e9;
+        assert!((0.5..0.7).contains(&waited), "{transport}: {waited} s");
+        // The next one is asked for when it has arrived.
+        let took = (asked[first + 1] - asked[first]) as f64 / 1e9;
+        // 4.2 s with headers, behind 36 kB at most of a queue and a frame, or what the send buffer of TCP holds.
+        let most = if transport == "\"quic\"" { 4.6 } else { 8.0 };
+        assert!((4.2..most).contains(&took), "{transport}: {took} s");
+        let flow = &outcome.summary.flows[0];
+        let abandoned = seen(&outcome).abandoned.unwrap();
+        assert_eq!(flow.messages, seen(&outcome).segments + abandoned);
+        assert!(seen(&outcome).stalled_s < seen(&watch(false)).stalled_s);
+    }
+}

@@ -16,6 +16,8 @@ const DECAY: f64 = 0.99;
 pub(super) struct BolaO {
     placeholder_s: f64,
     stage: Stage,
+    /// How long it puts off the last choice.
+    pause_s: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +37,7 @@ impl BolaO {
     /// segment arrived.
     pub(super) fn choose(&mut self, view: &PlayerView<'_>, sustained: usize, idle_s: f64) -> usize {
         let Some(levels) = Levels::of(view) else { return 0 };
+        self.pause_s = 0.0;
         if self.stage != Stage::Steady {
             self.placeholder_s = (levels.least(sustained) - view.buffer_s).max(0.0);
             let has_segment = self.stage == Stage::Starting { has_segment: true };
@@ -53,18 +56,45 @@ impl BolaO {
             rung = sustained.max(last);
         }
         let excess = (buffer_s - levels.most(rung)).max(0.0);
+        // The player's own limit is that of the highest bitrate.
+        if rung + 1 < view.ladder.len() {
+            self.pause_s = (excess - self.placeholder_s).max(0.0);
+        }
         self.placeholder_s = (self.placeholder_s - excess).max(0.0);
         rung
     }
 
-    /// Learns of a segment, whose bitrate is `view.last`, given the buffer when it was asked for.
-    pub(super) fn on_segment(&mut self, view: &PlayerView<'_>, buffer_s: f64) {
+    /// How long the buffer has to shrink before it would rather ask for the last choice than pause, in seconds.
+    pub(super) fn pause_s(&self) -> f64 {
+        self.pause_s
+    }
+
+    /// Learns of a segment, whose bitrate is `view.last`, given the buffer when it was asked for. One that replaces another has not
+    /// made the buffer longer.
+    pub(super) fn on_segment(
+        &mut self,
+        view: &PlayerView<'_>,
+        buffer_s: f64,
+        is_replacement: bool,
+    ) {
         let Some(levels) = Levels::of(view) else { return };
         if let Stage::Starting { has_segment } = &mut self.stage {
             *has_segment = true;
         }
         let most = (levels.most(view.last.unwrap_or(0)) - buffer_s).max(0.0);
         self.placeholder_s = (self.placeholder_s * DECAY).min(most);
+        if is_replacement {
+            self.placeholder_s += view.segment_s;
+        }
+    }
+
+    /// Learns that a download was abandoned for the bitrate `view.last`: the placeholder shrinks to one with which BOLA just asks for
+    /// that.
+    pub(super) fn on_abandonment(&mut self, view: &PlayerView<'_>) {
+        let Some(levels) = Levels::of(view) else { return };
+        let rung = view.last.unwrap_or(0);
+        let wanted = if rung > 0 { levels.least(rung) } else { LEAST_BUFFER_S };
+        self.placeholder_s = self.placeholder_s.min((wanted - view.buffer_s).max(0.0));
     }
 
     /// Learns that the buffer has run empty.

@@ -21,8 +21,8 @@ leobench_base::spec! {
     /// DYNAMIC of Spiteri, Sitaraman and Sparacio 2018, with two rules of that player: from the third segment on a download may
     /// take a share of the buffer only (`InsufficientBufferRule`), and a bitrate that was left for a lower one in the last eight
     /// choices is not asked for (`SwitchHistoryRule`; version 5 alone). Throughput is the smaller of two means that forget half
-    /// within 2 s and 5.3 s of download time; in version 4, the mean of the last downloads. Segments are neither abandoned nor
-    /// replaced by better ones once asked for, and BOLA does not pause, as that player's may.
+    /// within 2 s and 5.3 s of download time; in version 4, the mean of the last downloads. That player also abandons and
+    /// replaces segments, for which videos have keys.
     pub struct DynamicSpec: Default check = DynamicSpec::check {
         /// Version of dash.js: 5 for 5.2, 4 for 4.7.
         pub version: Whole<4, 5> = Whole::nearest(5),

@@ -21,9 +21,14 @@ fn choose(known: &mut dyn Adaptation, now_s: f64, buffer_s: f64, last: usize) ->
     known.choose(&PlayerView { now, ..view(buffer_s, Some(last)) }).unwrap()
 }
 
-/// A segment of 2 Mbit/s has arrived after this many seconds.
+/// The download of a segment of 2 Mbit/s.
+fn downloaded(seconds: f64) -> Download {
+    Download { bytes: Bytes::new(1_000_000), seconds, is_replacement: false }
+}
+
+/// Such a segment has arrived after this many seconds.
 fn arrive(known: &mut dyn Adaptation, seconds: f64) {
-    known.on_download(&Download { bytes: Bytes::new(1_000_000), seconds }).unwrap();
+    known.on_download(&downloaded(seconds)).unwrap();
 }
 
 #[test]
@@ -90,6 +95,24 @@ fn bola_raises_no_bitrate_above_what_the_throughput_carries() {
     assert_eq!(choose(&mut *known, 9.333, 18.667, 1), 2, "0.9 of nearly 6 Mbit/s carry 4");
 }
 
+/// V p (1 + gamma p) is 20.10 s: with more in the buffer, BOLA lets it shrink to that rather than ask for 1 Mbit/s, which are all that
+/// 0.9 of 1.05 Mbit/s carry.
+#[test]
+fn bola_pauses_while_the_buffer_is_too_long_for_its_bitrate() {
+    for (buffer, pause) in [(20.0, 0.0), (22.0, 1.901)] {
+        let mut known = build(DynamicSpec::default());
+        for _ in 0..2 {
+            known.on_download(&download(1.05)).unwrap();
+        }
+        for (now, before) in [(0.0, 12.0), (3.8, 12.2)] {
+            assert_eq!(choose(&mut *known, now, before, 0), 0);
+            known.on_download(&Download { bytes: Bytes::new(500_000), ..downloaded(3.8) }).unwrap();
+        }
+        assert_eq!(choose(&mut *known, 7.6, buffer, 0), 0);
+        assert!((known.pause_s() - pause).abs() < 1e-3, "{buffer} s: {}", known.pause_s());
+    }
+}
+
 /// After 9 s, 6.17 of 15.17 s are left, and BOLA does not drop below the last bitrate with 10.17 s; after 10 s, 5.17 are left: 0.8
 /// Mbit/s carry 1 at most.
 #[test]
@@ -124,7 +147,7 @@ fn bola_begins_with_what_the_throughput_carries() {
         (21.0, 4.0, 2, 0, 1.0),
     ] {
         assert_eq!(choose(&mut *known, now, buffer, last), rung, "{buffer} s at {now} s");
-        known.on_download(&Download { bytes: Bytes::new(2_000_000), seconds: took }).unwrap();
+        known.on_download(&Download { bytes: Bytes::new(2_000_000), ..downloaded(took) }).unwrap();
     }
     for _ in 0..10 {
         known.on_download(&download(8.0)).unwrap();

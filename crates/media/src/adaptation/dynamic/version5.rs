@@ -1,6 +1,6 @@
 //! DYNAMIC as in dash.js 5.2.
 
-use leobench_base::SimTime;
+use leobench_base::{SimDuration, SimTime};
 
 use super::bola_o::BolaO;
 use super::{DynamicSpec, IGNORED};
@@ -31,9 +31,9 @@ pub(super) struct Version5 {
     bola: BolaO,
     /// Whether BOLA decides.
     by_bola: bool,
-    /// When the last segment was asked for, with how much in the buffer, and how long it took.
+    /// When the last segment was asked for, with how much in the buffer, and its download.
     asked: Option<(SimTime, f64)>,
-    took_s: Option<f64>,
+    download: Option<Download>,
 }
 
 impl Version5 {
@@ -50,7 +50,7 @@ impl Version5 {
             bola: BolaO::default(),
             by_bola: false,
             asked: None,
-            took_s: None,
+            download: None,
         }
     }
 
@@ -60,14 +60,15 @@ impl Version5 {
 
     /// Learns of the last segment, by the lengths that the buffer had at its arrival. Returns the time since.
     fn note_segment(&mut self, view: &PlayerView<'_>) -> f64 {
-        let (Some((asked, buffer_s)), Some(took_s)) = (self.asked, self.took_s.take()) else {
+        let (Some((asked, buffer_s)), Some(download)) = (self.asked, self.download.take()) else {
             return 0.0;
         };
+        let took_s = download.seconds;
         let left_s = (buffer_s - took_s).max(0.0);
         if left_s <= 0.0 {
             self.bola.on_empty();
         }
-        self.bola.on_segment(view, left_s + took_s);
+        self.bola.on_segment(view, left_s + took_s, download.is_replacement);
         let idle_s = (view.now.saturating_since(asked).as_secs_f64() - took_s).max(0.0);
         for buffer_s in [left_s, view.buffer_s + idle_s] {
             self.hand_over(buffer_s);
@@ -97,13 +98,22 @@ impl Adaptation for Version5 {
     fn choose(&mut self, view: &PlayerView<'_>) -> Result<usize, String> {
         let idle_s = self.note_segment(view);
         self.hand_over(view.buffer_s);
-        self.asked = Some((view.now, view.buffer_s));
-        let Some(throughput) = self.throughput() else { return Ok(below(view.ladder, self.start)) };
+        let Some(throughput) = self.throughput() else {
+            self.asked = Some((view.now, view.buffer_s));
+            return Ok(below(view.ladder, self.start));
+        };
         let rung = self.decide(view, throughput, idle_s);
+        let pause_s = self.pause_s();
+        let asked = view.now + SimDuration::from_secs_f64(pause_s);
+        self.asked = Some((asked, view.buffer_s - pause_s));
         if let Some(last) = view.last {
             self.history.push(last, rung);
         }
         Ok(rung)
+    }
+
+    fn pause_s(&self) -> f64 {
+        if self.by_bola { self.bola.pause_s() } else { 0.0 }
     }
 
     fn on_download(&mut self, download: &Download) -> Result<(), String> {
@@ -111,7 +121,15 @@ impl Adaptation for Version5 {
         self.fast.push(download.throughput(), weight);
         self.slow.push(download.throughput(), weight);
         self.downloads += 1;
-        self.took_s = Some(download.seconds);
+        self.download = Some(*download);
         Ok(())
+    }
+
+    fn on_abandonment(&mut self, view: &PlayerView<'_>) {
+        self.bola.on_abandonment(view);
+        self.history = SwitchHistory::new(CHOICES, DROPS);
+        // The buffer limits choices by segments that have arrived in full.
+        self.downloads -= 1;
+        (self.asked, self.download) = (Some((view.now, view.buffer_s)), None);
     }
 }

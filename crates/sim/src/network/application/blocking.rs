@@ -6,6 +6,7 @@ use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Message;
 use leobench_transport::endpoint::Report;
 
+use super::progress::Progress;
 use super::{Action, Application, ApplicationError, End, Feed, MOST_AT_ONCE};
 use crate::scenario::BlocksUntil;
 
@@ -37,25 +38,6 @@ struct Caller {
     returned: SimTime,
     /// How far the source's clock is behind: how long calls have lasted. None for a source that keeps time.
     lag: SimDuration,
-}
-
-/// How far a stream has got.
-#[derive(Clone, Copy, Default)]
-struct Progress {
-    written: u64,
-    sent: u64,
-    /// Offset up to which the transport's send buffer has room.
-    room: u64,
-}
-
-impl Progress {
-    /// Whether the call that wrote last returns.
-    fn returns(self, until: BlocksUntil) -> bool {
-        match until {
-            BlocksUntil::Unsent(most) => self.written - self.sent <= most.get(),
-            BlocksUntil::Taken => self.written <= self.room,
-        }
-    }
 }
 
 impl Blocking {
@@ -155,22 +137,10 @@ impl Application for Blocking {
     }
 
     fn on_report(&mut self, now: SimTime, _end: End, report: Report) -> bool {
-        let stream = match report {
-            Report::Sent { stream, offset } => {
-                self.streams[stream].sent = offset;
-                stream
-            }
-            Report::Room { stream, offset } => {
-                self.streams[stream].room = offset;
-                stream
-            }
-            Report::Delivered { .. }
-            | Report::Datagram { .. }
-            | Report::Lost { .. }
-            | Report::Opened { .. }
-            | Report::Part { .. }
-            | Report::Cancelled { .. } => return false,
+        let (Report::Sent { stream, .. } | Report::Room { stream, .. }) = report else {
+            return false;
         };
+        self.streams[stream].on_report(report);
         let caller = &mut self.callers[self.caller_of[stream]];
         let returns = caller.call == Some(stream) && self.streams[stream].returns(self.until);
         if returns {

@@ -6,6 +6,7 @@ mod call;
 mod http1;
 mod http2;
 mod page;
+mod progress;
 mod video;
 
 use std::path::Path;
@@ -160,6 +161,15 @@ pub enum Action {
         /// When the application scheduled it.
         created: SimTime,
     },
+    /// The sending end has dropped what it had not written of a message, because the receiving end does not want it.
+    Cancel {
+        /// Stream number within the flow.
+        stream: usize,
+        /// Number of the message within that stream.
+        message: u64,
+        /// Its bytes that were written.
+        written: u64,
+    },
     /// Nothing more will be written at an end.
     Finish {
         /// At which end.
@@ -242,7 +252,8 @@ pub(crate) fn build(
     if let Some(video) = &flow.video {
         let film = FlowSpec::film(video, folder).map_err(ApplicationError::Video)?;
         let rng = rng.child("video");
-        return Ok(Box::new(Video::new(video, film, start, &rng, plugins)?));
+        let until = flow.transport.model().blocks_until();
+        return Ok(Box::new(Video::new((video, film), start, until, &rng, plugins)?));
     }
     if let Some((call, most)) = flow.call.as_ref().zip(flow.transport.model().datagram()) {
         return Ok(Box::new(Call::new(call, start, most, &rng.child("call"))));

@@ -16,12 +16,12 @@ impl Recorder {
         if !self.has_series(flow) {
             return Ok(());
         }
-        for (number, segment) in (0_u64..).zip(player.segments()) {
+        for segment in player.segments() {
             let has_arrived = segment.arrived.is_some();
             let row = [
                 segment.requested.into(),
                 self.names.flows[flow].name.as_str().into(),
-                number.into(),
+                segment.number.into(),
                 (player.ladder()[segment.rung] as u64).into(),
                 segment.bytes.into(),
                 segment.arrived.into(),

@@ -122,7 +122,10 @@ impl Http1 {
             }
             // Connections persist (RFC 9112 section 9.3).
             Action::Finish { .. } => {}
-            Action::Create { .. } | Action::Datagram { .. } | Action::Open { .. } => {
+            Action::Create { .. }
+            | Action::Cancel { .. }
+            | Action::Datagram { .. }
+            | Action::Open { .. } => {
                 actions.push(action);
             }
         }

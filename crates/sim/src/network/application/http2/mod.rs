@@ -191,6 +191,7 @@ impl Http2 {
             }
             Action::Finish { end: End::Sender } => self.closing = true,
             Action::Create { .. }
+            | Action::Cancel { .. }
             | Action::Open { .. }
             | Action::Datagram { .. }
             | Action::Finish { end: End::Receiver } => actions.push(action),

@@ -57,6 +57,7 @@ fn writes(application: &mut dyn Application, now: u64) -> Vec<(usize, u64, u64)>
             Some((*stream, message.size.get(), created))
         }
         Action::Create { .. }
+        | Action::Cancel { .. }
         | Action::Datagram { .. }
         | Action::Open { .. }
         | Action::Finish { .. } => None,
@@ -70,6 +71,7 @@ fn finishes(application: &mut dyn Application, now: u64) -> Vec<End> {
     let ends = actions.iter().filter_map(|action| match action {
         Action::Finish { end } => Some(*end),
         Action::Create { .. }
+        | Action::Cancel { .. }
         | Action::Datagram { .. }
         | Action::Open { .. }
         | Action::Write { .. } => None,
