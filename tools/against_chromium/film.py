@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from leobench.errors import InputError, RunError
-from tools.against_chromium import browser, footage, report, sessions, watch
+from tools.against_chromium import browser, footage, pages, report, sessions, watch
 
 if TYPE_CHECKING:
     import argparse
@@ -176,7 +176,7 @@ def modelled(folder: Path, start_s: float, seed: int, replaces: bool) -> tuple[W
         # dash.js 5.2.1 replaces the segment at the picture, too.
         video["replaces_beyond"] = "0 s"
     flow = {
-        "transport": {"kind": "tcp", "congestion": "cubic", "tls": True, "nagle": False},
+        "transport": pages.TCP,
         "from": sessions.FAR,
         "to": sessions.NEAR,
         "opened_by": "to",

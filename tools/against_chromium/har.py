@@ -24,7 +24,7 @@ def archive(events: Iterable[Event], bodies: Mapping[str, bytes]) -> dict[str, A
     """An archive of a load.
 
     Args:
-        events: Names and parameters of the events `Network.*` and `Page.*` of the DevTools protocol, in their order.
+        events: Names and parameters of the events `Network.*` and `Page.*` of DevTools, in their order.
         bodies: The contents of responses, by request.
     """
     requests: dict[str, dict[str, Any]] = {}

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     import argparse
 
 PORT = "8443"
-TCP = {"kind": "tcp", "congestion": "cubic", "tls": True, "nagle": False}
+# CUBIC of Linux leaves slow start by HyStart.
+CUBIC = {"kind": "cubic", "slow_start": "hystart"}
+TCP = {"kind": "tcp", "congestion": CUBIC, "tls": True, "nagle": False}
 # The names of ALPN, and the keys of their flows. aioquic has CUBIC, and its streams take turns by packets.
 PROTOCOLS: dict[str, dict[str, Any]] = {
     "h2": {"transport": TCP},
