@@ -4,7 +4,7 @@ use leobench_base::{Bytes, SimDuration, SimTime};
 
 use crate::adaptation::below;
 
-/// How often a player looks at a download: as often as browsers tell of its progress (XMLHttpRequest, section 3.5.6).
+/// How often a player looks at a download: as often as browsers tell of its progress (`XMLHttpRequest`, section 3.5.6).
 const EVERY: SimDuration = SimDuration::from_millis(50);
 /// Looks before a throughput is known (`minThroughputSamplesThreshold`).
 const LOOKS: u32 = 6;
@@ -60,23 +60,22 @@ impl Abandonment {
         let is_known = self.looks >= LOOKS && time > LEAST;
         is_known.then(|| arrived.saturating_sub(bytes).bits() as f64 / time.as_secs_f64())
     }
+}
 
-    /// The bitrate to abandon a download for, if it pays: at this throughput all of it takes too long, and what is left of it is more
-    /// than the whole segment in the highest bitrate that the throughput carries.
-    pub(super) fn lower(
-        &self,
-        ladder: &[f64],
-        (rung, bytes, arrived): (usize, Bytes, Bytes),
-        throughput: f64,
-        length: SimDuration,
-    ) -> Option<usize> {
-        if (bytes.bits() as f64) < throughput * MOST_LENGTHS * length.as_secs_f64() {
-            return None;
-        }
-        let lower = below(ladder, throughput);
-        let whole = bytes.get() as f64 * ladder[lower] / ladder[rung];
-        (bytes.saturating_sub(arrived).get() as f64 > whole).then_some(lower)
+/// The bitrate to abandon a download for, if it pays: at this throughput all of it takes too long, and what is left of it is more than
+/// the whole segment in the highest bitrate that the throughput carries.
+pub(super) fn lower_bitrate(
+    ladder: &[f64],
+    (rung, bytes, arrived): (usize, Bytes, Bytes),
+    throughput: f64,
+    length: SimDuration,
+) -> Option<usize> {
+    if (bytes.bits() as f64) < throughput * MOST_LENGTHS * length.as_secs_f64() {
+        return None;
     }
+    let lower = below(ladder, throughput);
+    let whole = bytes.get() as f64 * ladder[lower] / ladder[rung];
+    (bytes.saturating_sub(arrived).get() as f64 > whole).then_some(lower)
 }
 
 #[cfg(test)]
@@ -121,7 +120,7 @@ mod tests {
         let bytes = Bytes::new(2_000_000);
         let lower = |throughput, arrived| {
             let download = (2, bytes, Bytes::new(arrived));
-            Abandonment::default().lower(&LADDER, download, throughput, SimDuration::from_secs(4))
+            lower_bitrate(&LADDER, download, throughput, SimDuration::from_secs(4))
         };
         assert_eq!(lower(2.3e6, 200_000), None, "it takes 7.0 s");
         assert_eq!(lower(2.1e6, 200_000), Some(1));

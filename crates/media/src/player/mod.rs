@@ -9,7 +9,7 @@ mod session;
 use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
 use leobench_transport::Plugins;
 
-use self::abandonment::Abandonment;
+use self::abandonment::{Abandonment, lower_bitrate};
 use crate::adaptation::{Adaptation, AdaptationContext, Download, PlayerView};
 use crate::film::Film;
 use crate::spec::{LiveSpec, VideoSpec};
@@ -239,7 +239,7 @@ impl Player {
             return None;
         }
         let download = (rung, bytes, arrived);
-        self.abandonment.lower(&self.ladder, download, throughput, self.film.segment)
+        lower_bitrate(&self.ladder, download, throughput, self.film.segment)
     }
 
     /// Abandons the download, of which so many bytes have arrived, and asks for the segment in a lower bitrate; returns its size.

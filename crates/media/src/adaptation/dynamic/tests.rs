@@ -26,7 +26,7 @@ fn downloaded(seconds: f64) -> Download {
     Download { bytes: Bytes::new(1_000_000), seconds, is_replacement: false }
 }
 
-/// Such a segment has arrived after this many seconds.
+/// A segment like that has arrived after this many seconds.
 fn arrive(known: &mut dyn Adaptation, seconds: f64) {
     known.on_download(&downloaded(seconds)).unwrap();
 }

@@ -63,7 +63,7 @@ pub struct Watched {
 
 const STREAM: usize = 0;
 
-/// Bytes with which a player cancels a request: a frame RST_STREAM of HTTP/2 (RFC 9113 section 6.4).
+/// Bytes with which a player cancels a request: a frame `RST_STREAM` of HTTP/2 (RFC 9113 section 6.4).
 const CANCEL: Bytes = Bytes::new(13);
 
 impl Video {
