@@ -65,6 +65,8 @@ def run_summaries(scenarios: Path) -> dict[str, dict[str, Any]]:
         short: dict[str, Any] = {"duration": duration, "warm_up": "0 s", "until": "time"}
         if name == "ten-cities":
             short |= {"constellation.isl.rate": "10 Mbps"}
+        if name == "film":
+            short |= {"flows.film.video.abandons": True, "flows.film.video.replaces_beyond": "6 s"}
         loaded = scenario.load(scenarios / f"{name}.toml", None, short)
         summaries[name] = json.loads(_core.run(loaded)[0])
     return summaries

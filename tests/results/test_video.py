@@ -50,6 +50,21 @@ def result(file: Path) -> leobench.Result:
     return leobench.run(file)
 
 
+def test_segments_that_are_asked_for_again_have_several_rows(file: Path) -> None:
+    """At 3 Mbit/s, 4 s of 4 Mbit/s take 5.6 s, at 2 Mbit/s 8.4 s: more than 1.8 segments."""
+    keys = {"flows.film.video.abandons": True, "flows.film.video.replaces_beyond": "0 s"}
+    for rate, abandoned in (("3 Mbps", False), ("2 Mbps", True)):
+        result = leobench.run(file, overrides={"links.path.rate": rate, **keys})
+        video, segments = result.summary["flows"][0]["video"], result.tables.segments
+        given_up = segments.filter(pl.col("arrived_ns").is_null())
+        again = segments.height - segments["segment"].n_unique()
+        assert video["abandoned"] == given_up.height
+        assert video["replaced"] == again - given_up.height
+        assert (given_up.height > 0) == abandoned
+        assert video["segments"] == segments["segment"].n_unique() == 10
+        assert set(given_up["bitrate_bps"]) == ({4_000_000} if abandoned else set())
+
+
 def test_the_summary_is_what_the_segments_say(result: leobench.Result) -> None:
     video = result.summary["flows"][0]["video"]
     segments = result.tables.segments
