@@ -6,12 +6,10 @@ use crate::rate_control::FeedbackKind;
 
 /// RTCP header and two identifiers of sources (RFC 4585, section 6.1).
 const HEADER: u64 = 12;
-/// Bytes of a report that the interval of transport-wide feedback assumes: IP, UDP, SRTP and an average report (libwebrtc,
-/// `remote_estimator_proxy.cc`: 20 + 8 + 10 + 30), its share of the rate, and its limits.
-const REPORT_BITS: f64 = 68.0 * 8.0;
-const REPORT_SHARE: f64 = 0.05;
-const SHORTEST: f64 = 0.05;
-const LONGEST: f64 = 0.25;
+/// Time between two reports of transport-wide feedback. libwebrtc gives them 5 % of the rate at which the receiving end itself might
+/// send (`TransportSequenceNumberFeedbackGenenerator`): at 218 kbit/s and more, and so at the 300 kbit/s of one that has sent nothing
+/// yet, this is its shortest interval.
+const INTERVAL: SimDuration = SimDuration::from_millis(50);
 /// Packets reported missing at most, in one feedback.
 const MOST_REPORTED: u64 = 10_000;
 
@@ -115,13 +113,13 @@ impl Reporter {
 
     /// The interval of feedback at the rate that arrives.
     fn interval(&self) -> SimDuration {
-        SimDuration::from_secs_f64(match self.kind {
-            FeedbackKind::TransportWide => {
-                (REPORT_BITS / (REPORT_SHARE * self.rate).max(1.0)).clamp(SHORTEST, LONGEST)
-            }
+        match self.kind {
+            FeedbackKind::TransportWide => INTERVAL,
             // RFC 8298, section 4.2.1.
-            FeedbackKind::CongestionControl => 1.0 / (self.rate / 10_000.0).clamp(2.5, 50.0),
-        })
+            FeedbackKind::CongestionControl => {
+                SimDuration::from_secs_f64(1.0 / (self.rate / 10_000.0).clamp(2.5, 50.0))
+            }
+        }
     }
 
     /// When feedback is due.
@@ -176,7 +174,8 @@ mod tests {
         assert_eq!(reports, [(2, Some(arrival(420)))]);
     }
 
-    /// 60 packets of 1,250 B in 100 ms are 6 Mbit/s: feedback of RFC 8888 is due every 20 ms, and the transport-wide one every 50 ms.
+    /// 60 packets of 1,250 B in 100 ms are 6 Mbit/s: feedback of RFC 8888 is due every 20 ms, and the transport-wide one, at any rate,
+    /// every 50 ms.
     #[test]
     fn feedback_is_more_frequent_at_a_high_rate() {
         for (kind, ms) in [(FeedbackKind::CongestionControl, 20), (FeedbackKind::TransportWide, 50)]
