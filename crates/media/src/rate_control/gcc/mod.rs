@@ -2,13 +2,15 @@
 //!
 //! Packets are grouped by the time at which they were sent ([`groups`]). The trend of the one-way delay between groups
 //! ([`trendline`]) is compared with a threshold that adapts ([`detector`]). The result drives the delay-based rate
-//! ([`delay_based`]); losses drive another one ([`loss_based`]). The lower of the two is the target.
+//! ([`delay_based`]); losses drive another one ([`loss_based`]), by libwebrtc's rules or by the draft's. The lower of the two is the
+//! target.
 //!
 //! The draft's arrival filter is a Kalman filter. libwebrtc replaced it by a regression line, whose estimate it scales to the
 //! draft's thresholds; the filter here is that line, with its constants. So is its measurement of the arriving rate
 //! ([`throughput`]), and so are the bursts with which it probes for capacity at the start ([`probes`]), which the draft does not have.
 //! Later, the rate grows by 8 % a second at most.
 
+mod application_limits;
 mod delay_based;
 mod detector;
 mod groups;
@@ -20,10 +22,11 @@ mod trendline;
 use leobench_base::{Bytes, SimTime};
 
 use super::{Bounds, Feedback, FeedbackKind, RateControl, RateControlModel};
+use application_limits::ApplicationLimits;
 use delay_based::DelayBased;
 use detector::{Detector, Usage};
 use groups::Groups;
-use loss_based::LossBased;
+use loss_based::{LossBased, LossControl, Report};
 use probes::Probes;
 use throughput::Throughput;
 use trendline::Trendline;
@@ -32,15 +35,18 @@ leobench_base::spec! {
     /// Google congestion control (draft-ietf-rmcat-gcc-02) at the sender, with libwebrtc's trendline as arrival filter.
     ///
     /// The arriving rate is measured as in libwebrtc, without silences. The delay-based rate grows until the one-way delay
-    /// rises, and then falls to 0.85 of the rate that arrives; losses of more than 10 % lower the loss-based rate. The lower of
-    /// both is the target. Bursts of padding at three and six times the start, and at twice what they show, find the capacity
-    /// at first.
-    pub struct GccSpec: Default {}
+    /// rises, and then falls to 0.85 of the rate that arrives. Losses drive another rate, and the lower of both is the target. Bursts
+    /// of padding at three and six times the start, and at twice what they show, find the capacity at first.
+    pub struct GccSpec: Default {
+        /// The controller of the loss-based rate: `libwebrtc` is that of Chromium, which takes some losses for random; with `draft`,
+        /// losses of more than 10 % in a second lower the rate by half of their share.
+        pub loss_based: LossBased = LossBased::Libwebrtc,
+    }
 }
 
 impl RateControlModel for GccSpec {
     fn build(&self, bounds: Bounds) -> Box<dyn RateControl> {
-        Box::new(Gcc::new(bounds))
+        Box::new(Gcc::new(bounds, self.loss_based))
     }
 
     fn feedback(&self) -> Option<FeedbackKind> {
@@ -57,11 +63,12 @@ struct Gcc {
     throughput: Throughput,
     probes: Probes,
     delay_based: DelayBased,
-    loss_based: LossBased,
+    loss_based: Box<dyn LossControl>,
+    application_limits: ApplicationLimits,
 }
 
 impl Gcc {
-    fn new(bounds: Bounds) -> Self {
+    fn new(bounds: Bounds, loss_based: LossBased) -> Self {
         Self {
             bounds,
             groups: Groups::default(),
@@ -70,7 +77,8 @@ impl Gcc {
             throughput: Throughput::default(),
             probes: Probes::new(bounds),
             delay_based: DelayBased::new(bounds),
-            loss_based: LossBased::new(bounds),
+            loss_based: loss_based.build(bounds),
+            application_limits: ApplicationLimits::default(),
         }
     }
 
@@ -91,7 +99,9 @@ impl Gcc {
 
 impl RateControl for Gcc {
     fn on_sent(&mut self, now: SimTime, number: u64, bytes: Bytes) {
+        let target = self.target();
         self.probes.on_sent(now, number, bytes);
+        self.application_limits.on_sent(now, bytes, target);
     }
 
     fn padding(&self) -> Option<f64> {
@@ -105,7 +115,14 @@ impl RateControl for Gcc {
             Some(rate) => self.delay_based.set(now, rate, round_trip),
             None => self.delay_based.update(now, usage, self.throughput.rate(), round_trip),
         }
-        self.loss_based.on_fates(now, feedback.fates, self.target());
+        self.loss_based.on_report(&Report {
+            now,
+            fates: feedback.fates,
+            delay_based: self.delay_based.rate(),
+            arriving: self.throughput.rate(),
+            target: self.target(),
+            is_application_limited: self.application_limits.is_limited(),
+        });
     }
 
     fn target(&self) -> f64 {

@@ -2,10 +2,10 @@
 
 use leobench_base::{Bytes, SimDuration, SimTime};
 
+use super::application_limits::ApplicationLimits;
 use super::delay_based::DelayBased;
 use super::detector::{Detector, Usage};
 use super::groups::{Groups, Variation};
-use super::loss_based::LossBased;
 use super::probes::Probes;
 use super::throughput::Throughput;
 use super::trendline::Trendline;
@@ -180,36 +180,6 @@ fn the_increase_is_additive_near_the_capacity() {
     assert!(close(rate.rate(), 1.08 * before), "{}", rate.rate());
 }
 
-fn fates(lost: u64) -> Vec<Fate> {
-    let fate = |number| Fate {
-        number,
-        sent: SimTime::ZERO,
-        bytes: Bytes::new(1_000),
-        arrival: (number >= lost).then_some(SimTime::ZERO),
-        is_marked: false,
-    };
-    (0..100).map(fate).collect()
-}
-
-/// 20 % of losses take off a tenth, 10 % and 2 % nothing, 1 % adds 5 %.
-#[test]
-fn losses_move_the_rate_by_the_rules_of_10_and_2_percent() {
-    let mut rate = LossBased::new(BOUNDS);
-    let mut target = BOUNDS.start;
-    rate.on_fates(ms(0.0), &[], target);
-    for (second, (lost, after)) in
-        [(0, 1e8), (20, 0.9e6), (10, 0.9e6), (2, 0.9e6), (1, 0.945e6), (0, 0.992_25e6)]
-            .into_iter()
-            .enumerate()
-    {
-        rate.on_fates(ms(1_000.0 * (second + 1) as f64), &fates(lost), target);
-        assert!(close(rate.rate(), after), "{} instead of {after}", rate.rate());
-        target = rate.rate().min(target);
-    }
-    rate.on_fates(ms(6_500.0), &fates(90), target);
-    assert!(close(rate.rate(), 0.992_25e6), "half a second is no interval");
-}
-
 /// Sends packets of 1,250 B at the rates that the probes want, over a path with this capacity in kbit/s, and returns the rates of the
 /// bursts and the last result.
 fn probed(capacity_kbps: f64, start: f64, most: f64) -> (Vec<f64>, Option<f64>) {
@@ -255,4 +225,25 @@ fn bursts_go_no_further_than_the_highest_rate() {
     assert_eq!(rates, [3e6, 4e6]);
     assert!(close(result.unwrap() / 4e6, 1.0), "{result:?}");
     assert_eq!(probed(100_000.0, 4e6, 4e6).0, [0.0; 0]);
+}
+
+/// 65 % of 1 Mbit/s are 650 bits/ms. A packet of 1,000 B every 20 ms uses 400 of them: the rest is more than 80 % of half a second's,
+/// 260,000 bits, after the 53rd interval. After the 59th, 295,000 bits are left. Packets every 10 ms take 150 bits/ms of them: half of
+/// the most, 162,500 bits, is left until the 88th.
+#[test]
+fn a_call_that_sends_little_is_limited_by_itself() {
+    let mut limits = ApplicationLimits::default();
+    let mut now = 0.0;
+    let mut send = |after: f64, limits: &mut ApplicationLimits| {
+        now += after;
+        limits.on_sent(ms(now), Bytes::new(1_000), 1e6);
+        limits.is_limited()
+    };
+    let limited: Vec<_> = (0..60).map(|_| send(20.0, &mut limits)).collect();
+    assert_eq!(limited.iter().position(|is_limited| *is_limited), Some(53));
+    let mut left = 0;
+    while send(10.0, &mut limits) {
+        left += 1;
+    }
+    assert_eq!(left, 88);
 }

@@ -1,8 +1,9 @@
-//! The loss-based rate (section 6 of the draft).
+//! The controller of the draft (section 6).
 
 use leobench_base::{SimDuration, SimTime};
 
-use crate::rate_control::{Bounds, Fate};
+use super::{LossControl, Report};
+use crate::rate_control::Bounds;
 
 /// Losses above this share lower the rate.
 const HIGH: f64 = 0.10;
@@ -15,7 +16,7 @@ const RAISE: f64 = 1.05;
 const INTERVAL: SimDuration = SimDuration::from_secs(1);
 
 #[derive(Debug)]
-pub(super) struct LossBased {
+pub(super) struct Draft {
     bounds: Bounds,
     rate: f64,
     since: Option<SimTime>,
@@ -23,32 +24,33 @@ pub(super) struct LossBased {
     lost: u32,
 }
 
-impl LossBased {
+impl Draft {
     /// A rate that limits nothing until losses lower it.
     pub fn new(bounds: Bounds) -> Self {
         Self { bounds, rate: bounds.most, since: None, reported: 0, lost: 0 }
     }
+}
 
-    /// In bit/s.
-    pub fn rate(&self) -> f64 {
+impl LossControl for Draft {
+    fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// Counts losses, and moves the rate when an interval is over; `target` is the rate that is used.
-    pub fn on_fates(&mut self, now: SimTime, fates: &[Fate], target: f64) {
-        let since = *self.since.get_or_insert(now);
-        self.reported += fates.len() as u32;
-        self.lost += fates.iter().filter(|fate| fate.arrival.is_none()).count() as u32;
-        if self.reported == 0 || now.saturating_since(since) < INTERVAL {
+    /// Counts losses, and moves the rate when an interval is over.
+    fn on_report(&mut self, report: &Report<'_>) {
+        let since = *self.since.get_or_insert(report.now);
+        self.reported += report.fates.len() as u32;
+        self.lost += report.fates.iter().filter(|fate| fate.arrival.is_none()).count() as u32;
+        if self.reported == 0 || report.now.saturating_since(since) < INTERVAL {
             return;
         }
         let share = f64::from(self.lost) / f64::from(self.reported);
         if share > HIGH {
-            self.rate = target * (1.0 - 0.5 * share);
+            self.rate = report.target * (1.0 - 0.5 * share);
         } else if share < LOW {
             self.rate *= RAISE;
         }
         self.rate = self.bounds.clamp(self.rate);
-        (self.since, self.reported, self.lost) = (Some(now), 0, 0);
+        (self.since, self.reported, self.lost) = (Some(report.now), 0, 0);
     }
 }
