@@ -82,18 +82,16 @@ impl Gcc {
         }
     }
 
-    /// Filters the arrivals of one feedback. Overuse within it is not hidden by a later group.
+    /// Filters the arrivals of one feedback. As in libwebrtc, the verdict on the last group counts.
     fn usage(&mut self, feedback: &Feedback<'_>) -> Usage {
-        let mut overused = false;
         for fate in feedback.fates {
             let Some(arrival) = fate.arrival else { continue };
             self.throughput.on_arrival(fate.sent, arrival, fate.bytes);
             let Some(variation) = self.groups.on_packet(fate.sent, arrival) else { continue };
             let trend = self.trendline.update(&variation, arrival);
-            let usage = self.detector.update(trend, variation.sent_ms, arrival);
-            overused |= usage == Usage::Over;
+            self.detector.update(trend, variation.sent_ms, arrival);
         }
-        if overused { Usage::Over } else { self.detector.usage() }
+        self.detector.usage()
     }
 }
 
