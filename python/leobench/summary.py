@@ -344,7 +344,7 @@ class PictureSummary(Record):
 
     Attributes:
         frames: Frames made. [frames]
-        skipped_frames: Frames that were not made as too many packets waited at the sending end. [frames]
+        skipped_frames: Frames that were not made as too many packets waited or were on the way. [frames]
         rendered_frames: Frames rendered. [frames]
         late_frames: Frames of them that were not complete when they were due. [frames]
         dropped_frames: Frames passed over: given up, or of no use without the frames before. [frames]

@@ -107,6 +107,20 @@ fn gcc_follows_the_capacity_with_a_short_queue() {
     assert!(reaction < 2.0, "a second after the step, the target is {reaction} Mbit/s");
 }
 
+/// A fall by half fills a queue of 400 ms, 100 kB, which is more than the target sends in 400 ms: a sixth of the frames of the next
+/// two seconds is dropped at least, and none later.
+#[test]
+fn gcc_drops_frames_after_a_fall() {
+    let queue = SimDuration::from_millis(400);
+    let call = run(&adaptive("gcc", 60), &Path { queue, ..steps(&[(0.0, 4.0), (30.0, 2.0)]) });
+    let made = |from: f64, to: f64| {
+        let captured = call.receiver.frames().iter().map(|frame| frame.header.captured);
+        captured.filter(|time| (seconds(from)..seconds(to)).contains(time)).count()
+    };
+    assert!((30..50).contains(&made(30.5, 32.5)), "{}", made(30.5, 32.5));
+    assert_eq!((made(20.0, 30.0), made(40.0, 50.0)), (300, 300));
+}
+
 #[test]
 fn scream_follows_the_capacity() {
     let call = stepped("scream");

@@ -83,6 +83,11 @@ pub trait RateControl: Debug + Send {
         None
     }
 
+    /// One frame of so many is not to be made; none if all are.
+    fn drop_interval(&self) -> Option<u64> {
+        None
+    }
+
     /// How many more bytes may be sent now; none if there is no window.
     fn window(&self) -> Option<Bytes> {
         None

@@ -27,7 +27,7 @@ summary! {
     pub struct PictureSummary {
         /// Frames made.
         pub frames: u64 ["frames"],
-        /// Frames that were not made as too many packets waited at the sending end.
+        /// Frames that were not made as too many packets waited or were on the way.
         pub skipped_frames: u64 ["frames"],
         /// Frames rendered.
         pub rendered_frames: u64 ["frames"],

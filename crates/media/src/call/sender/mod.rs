@@ -45,6 +45,8 @@ struct Camera {
     end: SimTime,
     frames: u64,
     skipped: u64,
+    /// Frames that were due while the rate control wanted some dropped.
+    restricted: u64,
     sequence: u64,
     /// When the next regular key frame is due, the first frame among them, and whether one was asked for.
     next_key: Option<SimTime>,
@@ -158,6 +160,7 @@ impl Sender {
             end,
             frames: 0,
             skipped: 0,
+            restricted: 0,
             sequence: 0,
             next_key: Some(start),
             key_asked: false,
@@ -263,12 +266,15 @@ impl Sender {
             && let Some(captured) = camera.next.take_if(|next| *next <= now)
         {
             let waits = (self.queue.bytes * 8) as f64 / self.control.pacing();
-            if waits > camera.spec.longest_queue.as_secs_f64() {
+            let drops = self.control.drop_interval();
+            if waits > camera.spec.longest_queue.as_secs_f64() || camera.drops(drops) {
                 camera.skipped += 1;
                 camera.plan();
                 continue;
             }
-            let rate = (target - voice).max(0.0) * (1.0 - self.repairs.share(now));
+            // As libwebrtc has it, dropping frames makes the others smaller, too.
+            let kept = drops.map_or(1.0, |interval| 1.0 - 1.0 / interval as f64);
+            let rate = (target - voice).max(0.0) * (1.0 - self.repairs.share(now)) * kept;
             let header = camera.frame(captured, rate);
             camera.plan();
             for index in 0..header.parts() {
@@ -329,7 +335,7 @@ impl Sender {
         Bytes::new(self.sent.bytes)
     }
 
-    /// Frames made, and frames skipped as too many packets waited.
+    /// Frames made, and frames skipped as too many packets waited or were on the way.
     pub fn frames(&self) -> (u64, u64) {
         self.camera.as_ref().map_or((0, 0), |camera| (camera.frames, camera.skipped))
     }
@@ -347,6 +353,13 @@ impl Camera {
         let rate = u64::from(self.spec.frame_rate.get());
         let since = SimDuration::from_nanos(number * 1_000_000_000 / rate);
         self.next = Some(self.start + since).filter(|next| *next < self.end);
+    }
+
+    /// Whether the next frame is dropped, one of so many.
+    fn drops(&mut self, interval: Option<u64>) -> bool {
+        let Some(interval) = interval else { return false };
+        self.restricted += 1;
+        self.restricted % interval == 1
     }
 
     /// Makes a frame at a rate in bit/s that includes parities.

@@ -67,3 +67,12 @@ fn key_frames_between_two_frames_keep_to_the_target() {
     assert_eq!(sizes[..4], [16_000, 4_000, 16_000, 4_000]);
     assert!((mean(&sizes) - 10_000.0).abs() < 10.0, "{}", mean(&sizes));
 }
+
+/// One of two: every other frame. Frames between, when all are made, do not count.
+#[test]
+fn every_other_frame_is_dropped() {
+    let mut camera = camera(None);
+    let intervals = [Some(2), Some(2), None, Some(2), Some(2), Some(3), Some(3)];
+    let dropped = intervals.map(|interval| camera.drops(interval));
+    assert_eq!(dropped, [true, false, false, true, false, false, false]);
+}

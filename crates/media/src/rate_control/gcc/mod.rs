@@ -3,7 +3,7 @@
 //! Packets are grouped by the time at which they were sent ([`groups`]). The trend of the one-way delay between groups
 //! ([`trendline`]) is compared with a threshold that adapts ([`detector`]). The result drives the delay-based rate
 //! ([`delay_based`]); losses drive another one ([`loss_based`]), by libwebrtc's rules or by the draft's. The lower of the two is the
-//! target.
+//! target. Frames are dropped while too much is in flight ([`congestion_window`]).
 //!
 //! The draft's arrival filter is a Kalman filter. libwebrtc replaced it by a regression line, whose estimate it scales to the
 //! draft's thresholds; the filter here is that line, with its constants. So is its measurement of the arriving rate
@@ -11,6 +11,7 @@
 //! Later, the rate grows by 8 % a second at most.
 
 mod application_limits;
+mod congestion_window;
 mod delay_based;
 mod detector;
 mod groups;
@@ -23,6 +24,7 @@ use leobench_base::{Bytes, SimTime};
 
 use super::{Bounds, Feedback, FeedbackKind, RateControl, RateControlModel};
 use application_limits::ApplicationLimits;
+use congestion_window::CongestionWindow;
 use delay_based::DelayBased;
 use detector::{Detector, Usage};
 use groups::Groups;
@@ -35,8 +37,9 @@ leobench_base::spec! {
     /// Google congestion control (draft-ietf-rmcat-gcc-02) at the sender, with libwebrtc's trendline as arrival filter.
     ///
     /// The arriving rate is measured as in libwebrtc, without silences. The delay-based rate grows until the one-way delay
-    /// rises, and then falls to 0.85 of the rate that arrives. Losses drive another rate, and the lower of both is the target. Bursts
-    /// of padding at three and six times the start, and at twice what they show, find the capacity at first.
+    /// rises, and then falls to 0.85 of the rate that arrives. Losses drive another rate, and the lower of both is the target. While
+    /// more is in flight than the target sends in a round trip and 350 ms, frames are dropped, every other one at most. Bursts of
+    /// padding at three and six times the start, and at twice what they show, find the capacity at first.
     pub struct GccSpec: Default {
         /// The controller of the loss-based rate: `libwebrtc` is that of Chromium, which takes some losses for random; with `draft`,
         /// losses of more than 10 % in a second lower the rate by half of their share.
@@ -65,6 +68,7 @@ struct Gcc {
     delay_based: DelayBased,
     loss_based: Box<dyn LossControl>,
     application_limits: ApplicationLimits,
+    window: CongestionWindow,
 }
 
 impl Gcc {
@@ -79,6 +83,7 @@ impl Gcc {
             delay_based: DelayBased::new(bounds),
             loss_based: loss_based.build(bounds),
             application_limits: ApplicationLimits::default(),
+            window: CongestionWindow::new(),
         }
     }
 
@@ -100,6 +105,7 @@ impl RateControl for Gcc {
         let target = self.target();
         self.probes.on_sent(now, number, bytes);
         self.application_limits.on_sent(now, bytes, target);
+        self.window.on_sent(now, number, bytes, target);
     }
 
     fn padding(&self) -> Option<f64> {
@@ -121,6 +127,11 @@ impl RateControl for Gcc {
             target: self.target(),
             is_application_limited: self.application_limits.is_limited(),
         });
+        self.window.on_fates(now, feedback.fates, self.target());
+    }
+
+    fn drop_interval(&self) -> Option<u64> {
+        self.window.drop_interval(self.target())
     }
 
     fn target(&self) -> f64 {

@@ -3,6 +3,7 @@
 use leobench_base::{Bytes, SimDuration, SimTime};
 
 use super::application_limits::ApplicationLimits;
+use super::congestion_window::CongestionWindow;
 use super::delay_based::DelayBased;
 use super::detector::{Detector, Usage};
 use super::groups::{Groups, Variation};
@@ -245,6 +246,65 @@ fn bursts_go_no_further_than_the_highest_rate() {
     assert_eq!(rates, [3e6, 4e6]);
     assert!(close(result.unwrap() / 4e6, 1.0), "{result:?}");
     assert_eq!(probed(100_000.0, 4e6, 4e6).0, [0.0; 0]);
+}
+
+/// Over a round trip of 50 ms, a target of 1.6 Mbit/s has a window of 200,000 B/s in 400 ms, 80,000 B. Each packet beyond it takes 5 %
+/// of the share for frames: after one, one of 20 frames is dropped, after two one of 10 (9.75 %), and later every other one.
+#[test]
+fn a_full_window_drops_frames() {
+    let mut window = CongestionWindow::new();
+    let target = 1.6e6;
+    let fate = |number| Fate {
+        number,
+        sent: ms(0.0),
+        bytes: Bytes::new(1_000),
+        arrival: Some(ms(25.0)),
+        is_marked: false,
+    };
+    window.on_sent(ms(0.0), 0, Bytes::new(1_000), target);
+    window.on_fates(ms(50.0), &[fate(0)], target);
+    for number in 1..=80 {
+        window.on_sent(ms(50.0), number, Bytes::new(1_000), target);
+        assert_eq!(window.drop_interval(target), None, "{number}");
+    }
+    for (number, interval) in [(81, 20), (82, 10), (83, 7)] {
+        window.on_sent(ms(50.0), number, Bytes::new(1_000), target);
+        assert_eq!(window.drop_interval(target), Some(interval), "{number}");
+    }
+    for number in 84..=100 {
+        window.on_sent(ms(50.0), number, Bytes::new(1_000), target);
+    }
+    assert_eq!(window.drop_interval(target), Some(2), "0.95 ^ 20 is 36 %");
+    // Of what the last report leaves, 8 packets are a tenth of the window.
+    window.on_fates(ms(60.0), &[fate(90)], target);
+    assert_eq!(window.drop_interval(target), Some(2), "an eighth of the window is left");
+    window.on_fates(ms(60.0), &[fate(93)], target);
+    assert_eq!(window.drop_interval(target), None);
+}
+
+/// The share that is left grows by 5 % with every packet, and every 25 ms.
+#[test]
+fn a_window_with_room_lets_frames_pass_again() {
+    let mut window = CongestionWindow::new();
+    let fate = |number| Fate {
+        number,
+        sent: ms(0.0),
+        bytes: Bytes::new(1_000),
+        arrival: Some(ms(25.0)),
+        is_marked: false,
+    };
+    window.on_sent(ms(0.0), 0, Bytes::new(1_000), 1.6e6);
+    window.on_fates(ms(50.0), &[fate(0)], 1.6e6);
+    for number in 1..=85 {
+        window.on_sent(ms(50.0), number, Bytes::new(1_000), 1.6e6);
+    }
+    // 0.95 ^ 5 is 77 %, and one of four frames is dropped. 40 packets are in flight then.
+    assert_eq!(window.drop_interval(1.6e6), Some(4));
+    window.on_fates(ms(50.0), &[fate(45)], 1.6e6);
+    assert_eq!(window.drop_interval(1.6e6), Some(5), "0.81 of the target");
+    // In 100 ms, four times 5 % more: 0.81 x 1.05 ^ 4 is 99 %, and the packet makes it all.
+    window.on_sent(ms(150.0), 86, Bytes::new(1_000), 1.6e6);
+    assert_eq!(window.drop_interval(1.6e6), None);
 }
 
 /// 65 % of 1 Mbit/s are 650 bits/ms. A packet of 1,000 B every 20 ms uses 400 of them: the rest is more than 80 % of half a second's,

@@ -48,7 +48,7 @@ pub struct Called {
     pub heard: Option<Heard>,
     /// The frames of which anything has arrived.
     pub times: Vec<FrameTimes>,
-    /// Frames made, and frames skipped as too many packets waited.
+    /// Frames made, and frames skipped as too many packets waited or were on the way.
     pub frames: (u64, u64),
     /// Voice packets sent.
     pub voice_packets: u64,
