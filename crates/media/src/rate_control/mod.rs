@@ -78,6 +78,11 @@ pub trait RateControl: Debug + Send {
         PACE * self.target()
     }
 
+    /// How long before their time packets may leave the queue, so that they go in bursts.
+    fn burst(&self) -> SimDuration {
+        SimDuration::ZERO
+    }
+
     /// The rate at which padding is to leave now, beside all else; none if it measures nothing.
     fn padding(&self) -> Option<f64> {
         None

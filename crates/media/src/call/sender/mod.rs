@@ -200,7 +200,7 @@ impl Sender {
         let (header, index) = self.queue.first()?;
         let bytes = part_bytes(header, *index);
         if self.control.window().is_none_or(|window| window >= bytes) {
-            return Some(self.next_send);
+            return Some(self.next_send - self.control.burst());
         }
         let last = self.last_sent.unwrap_or(self.next_send);
         Some(self.next_send.max(last + LEAST_OFTEN))

@@ -3,6 +3,7 @@
 use leobench_base::{RngTree, SimDuration, SimTime};
 
 use super::{Camera, Sender};
+use crate::call::packet::Content;
 use crate::call::{CallSpec, CameraSpec};
 
 const RATE: f64 = 300_000.0;
@@ -75,4 +76,19 @@ fn every_other_frame_is_dropped() {
     let intervals = [Some(2), Some(2), None, Some(2), Some(2), Some(3), Some(3)];
     let dropped = intervals.map(|interval| camera.drops(interval));
     assert_eq!(dropped, [true, false, false, true, false, false, false]);
+}
+
+/// At 300 kbit/s, the pacer has 10.88 ms for each of the five packets of 1,020 B of a key frame. With `gcc`, they may leave 40 ms before
+/// their time: four at once, and the fifth after 4 x 10.88 - 40 ms.
+#[test]
+fn packets_leave_in_bursts() {
+    let spec = CallSpec { audio: None, ..<CallSpec as leobench_base::spec::TableSpec>::example() };
+    let mut sender = Sender::new(&spec, SimTime::ZERO, &RngTree::new(1));
+    let mut packets = Vec::new();
+    for (us, sent) in [(0, 4), (3_519, 4), (3_521, 5)] {
+        sender.advance(SimTime::from_nanos(us * 1_000), &mut packets);
+        let is_frame = |content: &Content| matches!(content, Content::Frame { .. });
+        let frames = packets.iter().filter(|packet| is_frame(&packet.content)).count();
+        assert_eq!(frames, sent, "{us} us");
+    }
 }

@@ -3,7 +3,8 @@
 //! Packets are grouped by the time at which they were sent ([`groups`]). The trend of the one-way delay between groups
 //! ([`trendline`]) is compared with a threshold that adapts ([`detector`]). The result drives the delay-based rate
 //! ([`delay_based`]); losses drive another one ([`loss_based`]), by libwebrtc's rules or by the draft's. The lower of the two is the
-//! target. Frames are dropped while too much is in flight ([`congestion_window`]).
+//! target. Frames are dropped while too much is in flight ([`congestion_window`]). Packets leave in bursts of a frame, which makes the trend
+//! one over frames.
 //!
 //! The draft's arrival filter is a Kalman filter. libwebrtc replaced it by a regression line, whose estimate it scales to the
 //! draft's thresholds; the filter here is that line, with its constants. So is its measurement of the arriving rate
@@ -20,7 +21,7 @@ mod probes;
 mod throughput;
 mod trendline;
 
-use leobench_base::{Bytes, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime};
 
 use super::{Bounds, Feedback, FeedbackKind, RateControl, RateControlModel};
 use application_limits::ApplicationLimits;
@@ -32,6 +33,11 @@ use loss_based::{LossBased, LossControl, Report};
 use probes::Probes;
 use throughput::Throughput;
 use trendline::Trendline;
+
+/// Packets leave so long before their time, up to so many bytes of them (libwebrtc, `PacingController::kDefaultBurstInterval`,
+/// `kMaxBurstSize`). The draft spaces them.
+const BURST: SimDuration = SimDuration::from_millis(40);
+const BURST_BITS: f64 = 63_000.0 * 8.0;
 
 leobench_base::spec! {
     /// Google congestion control (draft-ietf-rmcat-gcc-02) at the sender, with libwebrtc's trendline as arrival filter.
@@ -128,6 +134,10 @@ impl RateControl for Gcc {
             is_application_limited: self.application_limits.is_limited(),
         });
         self.window.on_fates(now, feedback.fates, self.target());
+    }
+
+    fn burst(&self) -> SimDuration {
+        BURST.min(SimDuration::from_secs_f64(BURST_BITS / self.pacing()))
     }
 
     fn drop_interval(&self) -> Option<u64> {
