@@ -7,6 +7,8 @@ use super::value::Value;
 
 /// Characters of a value, a key or a name that a message shows.
 const LONGEST_TEXT: usize = 80;
+/// The beginning of a word that tells which one is meant.
+const SHORTEST_START: usize = 4;
 /// Characters of a place or a problem that a message shows; they quote a few such texts at most.
 const LONGEST_SENTENCE: usize = 400;
 /// Words that a message lists.
@@ -165,6 +167,17 @@ impl SpecError {
             count if count > MOST_WORDS => format!("{listed}, and {} more", count - MOST_WORDS),
             _ => listed,
         })
+    }
+
+    /// Names the only one of `words` that begins with `word`, or with its singular, unless another is near.
+    #[must_use]
+    pub fn or_longer(mut self, word: &str, words: &[&str]) -> Self {
+        let start = word.strip_suffix('s').unwrap_or(word);
+        let mut longer = words.iter().filter(|word| word.starts_with(start));
+        let only = longer.next().filter(|_| start.len() >= SHORTEST_START);
+        let only = only.filter(|_| longer.next().is_none()).map(|word| (*word).to_owned());
+        self.nearest = self.nearest.or(only);
+        self
     }
 }
 

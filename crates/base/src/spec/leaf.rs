@@ -66,7 +66,7 @@ macro_rules! integer {
                     _ => None,
                 };
                 let allowed = || format!("a whole number from {} to {}", <$type>::MIN, largest!($type));
-                read.ok_or_else(|| at.error(value, "is not a valid number").allowed(allowed()))
+                read.ok_or_else(|| not_whole(value, at).allowed(allowed()))
             }
 
             fn write(&self) -> Value {
@@ -77,6 +77,14 @@ macro_rules! integer {
 }
 
 integer!(u16, u32, u64, i32, i64, usize);
+
+/// The error of a value that is no whole number, or is out of range.
+fn not_whole(value: &Value, at: &At<'_>) -> SpecError {
+    match value {
+        Value::Integer(_) | Value::Float(_) => at.error(value, "is not a valid number"),
+        other => at.error(other, format!("is {}, not a number", other.type_name())),
+    }
+}
 
 /// A whole number from `LEAST` to `MOST`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +115,7 @@ impl<const LEAST: u32, const MOST: u32> Spec for Whole<LEAST, MOST> {
     fn read(value: &Value, at: &At<'_>) -> Result<Self, SpecError> {
         let number = u32::read(value, at).ok().and_then(Self::new);
         let allowed = || format!("a whole number from {LEAST} to {MOST}");
-        number.ok_or_else(|| at.error(value, "is not a valid number").allowed(allowed()))
+        number.ok_or_else(|| not_whole(value, at).allowed(allowed()))
     }
 
     fn write(&self) -> Value {

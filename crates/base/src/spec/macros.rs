@@ -195,7 +195,10 @@ macro_rules! words {
                     .map_err(|error| error.words("", Self::WORDS))?;
                 match word.as_str() {
                     $( $word => Ok(Self::$variant), )*
-                    other => Err(at.error(value, "unknown word").words(other, Self::WORDS)),
+                    other => Err(at
+                        .error(value, "unknown word")
+                        .words(other, Self::WORDS)
+                        .or_longer(other, Self::WORDS)),
                 }
             }
 

@@ -480,3 +480,20 @@ fn limits_that_make_no_sense_are_refused() {
         assert_eq!(error.nearest.as_deref(), nearest, "{error}");
     }
 }
+
+#[test]
+fn the_only_word_that_begins_like_another_is_meant() {
+    const WORDS: [&str; 3] = ["datagrams", "stream_per_message", "stop"];
+    let nearest = |word: &str| {
+        let error = At::ROOT.missing("unknown word").words(word, &WORDS).or_longer(word, &WORDS);
+        error.nearest
+    };
+    for word in ["stream", "streams", "stream_per_mesage"] {
+        assert_eq!(nearest(word).as_deref(), Some("stream_per_message"), "{word}");
+    }
+    assert_eq!(nearest("stopp").as_deref(), Some("stop"), "what is near comes first");
+    for word in ["data", "streamlined", ""] {
+        let found = nearest(word);
+        assert_eq!(found.as_deref(), (word == "data").then_some("datagrams"), "{word}");
+    }
+}

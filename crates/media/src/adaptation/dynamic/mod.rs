@@ -50,6 +50,9 @@ impl DynamicSpec {
                 return Err(Fault::new(field, "is out of range", "a number above 0, up to 2"));
             }
         }
+        if self.start.is_some_and(BitRate::is_zero) {
+            return Err(Fault::new("start", "is zero", "a bitrate above zero"));
+        }
         if self.window.is_some() && !self.is_4() {
             let allowed = "only with `version = 4`, whose throughput is a mean of downloads";
             return Err(Fault::new("window", "is not used by this version", allowed));

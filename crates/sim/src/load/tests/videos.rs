@@ -57,6 +57,14 @@ fn videos() {
              downloads",
         ),
         (
+            r#"ladder = ["1 Mbps"], length = "60 s", adaptation = { kind = "dynamic", start = "0 Mbps" }"#,
+            ".adaptation.start = \"0 Mbps\": is zero; allowed: a bitrate above zero",
+        ),
+        (
+            r#"ladder = ["1 Mbps"], length = "60 s", adaptation = { kind = "dynamic", version = "4" }"#,
+            ".adaptation.version = \"4\": is a string, not a number; allowed: a whole number from 4 to 5",
+        ),
+        (
             r#"ladder = ["1 Mbps"], length = "60 s", live = { latency = "3 s" }"#,
             ".live.latency = \"3 s\": is shorter than what playback starts with; allowed: at least 4 s",
         ),
