@@ -250,6 +250,21 @@ def test_a_call_of_which_nothing_arrives_was_not_seen(file: Path) -> None:
     assert (voice["rating"], voice["opinion_score"]) == (None, None)
 
 
+def test_streams_do_not_limit_a_call(file: Path) -> None:
+    """20 Mbit/s over a round trip of 100 ms are 208 packets of 1,200 B, more than stacks allow by default."""
+    wide = {
+        "links.path.rate": "50 Mbps",
+        "links.path.delay": "50 ms",
+        "flows.main.call.jitter_buffer.delay": "500 ms",
+    }
+    result = leobench.run(
+        file, overrides={**IN_STREAMS, **wide, VIDEO: {"start": "20 Mbps", "most": "20 Mbps"}}
+    )
+    flow = result.summary["flows"][0]
+    assert flow["call"]["received_bps"] == pytest.approx(20e6, rel=0.05)
+    assert flow["call"]["picture"]["rendered_frames"] > 500
+
+
 def test_the_first_picture_is_timed_from_the_start_of_the_call(file: Path) -> None:
     result = leobench.run(file, overrides={VIDEO: {}, "flows.main.start": "2 s"})
     first = result.tables.frames.drop_nulls("rendered_ns")["rendered_ns"][0] / 1e9
@@ -292,8 +307,8 @@ def test_the_first_picture_is_timed_from_the_start_of_the_call(file: Path) -> No
             "`udp` has no stream for each packet; allowed: `datagrams`, or the transport `quic`",
         ),
         (
-            {"flows.main.call.carried": "stream"},
-            "holds packets back behind lost ones; allowed: `datagrams` or `stream_per_message`",
+            {"flows.main.call.carried": "streams"},
+            "unknown word; allowed: `datagrams`, `stream_per_message`; did you mean `stream_per_message`?",
         ),
         ({**IN_STREAMS, VIDEO: {"retransmission": "0 s"}}, "is zero, but packets in streams are cancelled"),
         ({**IN_STREAMS, VIDEO: {"fec": 0.1}}, "adds parities to packets that streams repeat; allowed: 0"),

@@ -40,8 +40,8 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
         return Err(EndpointError::Qlog(problem.to_owned()));
     }
     let mut streams = StreamConfig::of_flow(spec, role, sends, receives, rng, plugins);
-    if config.message_streams {
-        streams.allow_message_streams();
+    if let Some(most) = config.message_streams {
+        streams.allow_message_streams(most);
     }
     let mut streams = Streams::new(&streams)?;
     if spec.multipath.is_some() && receives > 0 {
@@ -99,8 +99,8 @@ fn server_params(
     let mut params = ours.clone();
     if role == Role::Client {
         let mut server = StreamConfig::of_flow(spec, Role::Server, &[], sends.len(), rng, plugins);
-        if config.message_streams {
-            server.allow_message_streams();
+        if let Some(most) = config.message_streams {
+            server.allow_message_streams(most);
         }
         Streams::new(&server)?.write_params(&mut params);
     }

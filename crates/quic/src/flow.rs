@@ -10,6 +10,9 @@ use leobench_transport::plugin::Plugins;
 use super::QlogWriter;
 use super::spec::QuicSpec;
 
+/// How many messages a receiver lets travel at a time in streams of their own, as common stacks do.
+pub const MESSAGE_STREAMS: u64 = 100;
+
 /// The configuration of one end of a QUIC flow.
 pub struct QuicConfig<'a> {
     /// The flow's QUIC parameters.
@@ -22,8 +25,8 @@ pub struct QuicConfig<'a> {
     pub receives: usize,
     /// Whether streams of the flow, at either end, travel in datagrams.
     pub datagrams: bool,
-    /// Whether messages of the flow, at either end, travel in streams of their own.
-    pub message_streams: bool,
+    /// How many messages of the flow may travel at a time in streams of their own, if those of either end do.
+    pub message_streams: Option<u64>,
     /// This end's address.
     pub local: SocketAddr,
     /// The other end's address.

@@ -23,4 +23,4 @@ pub use jitter_buffer::{JitterBuffer, JitterBufferModel, JitterBufferSpec};
 pub use packet::{Content, FrameHeader, Packet, RTP_HEADER};
 pub use receiver::{FrameTimes, Heard, Receiver, Seen};
 pub use sender::Sender;
-pub use spec::{CallSpec, CameraSpec, Codec, VoiceSpec};
+pub use spec::{CallCarried, CallSpec, CameraSpec, Codec, MOST_STREAMS, VoiceSpec};

@@ -14,6 +14,11 @@ const LONGEST: SimDuration = SimDuration::from_secs(8 * 3600);
 /// Longest time that frames wait for packets, or packets for the network.
 const LONGEST_WAIT: SimDuration = SimDuration::from_secs(60);
 
+/// Packets of a call that may travel at a time in streams of their own. Receivers must let senders open a stream for each new packet at
+/// any time (draft-ietf-avtcore-rtp-over-quic, "Flow control and MAX_STREAMS"): this is half a second of the smallest packets at
+/// the highest bitrate.
+pub const MOST_STREAMS: u64 = 1 << 16;
+
 leobench_base::spec! {
     /// A call, one way: the sending end has a camera, a microphone, or both. A call that goes both ways is two flows.
     ///
@@ -32,7 +37,26 @@ leobench_base::spec! {
         pub jitter_buffer: JitterBufferSpec = JitterBufferSpec::default(),
         /// How packets travel, and feedback: in datagrams, or each in a stream of its own over `quic`, as RTP over QUIC allows
         /// (draft-ietf-avtcore-rtp-over-quic). Streams repeat what is lost, for `video.retransmission` at most; nobody asks for it.
-        pub carried: Carried = Carried::Datagrams,
+        pub carried: CallCarried = CallCarried::Datagrams,
+    }
+}
+
+leobench_base::words! {
+    /// How the packets of a call travel. One stream for all would hold packets back behind lost ones.
+    pub enum CallCarried {
+        /// Each in a datagram.
+        Datagrams = "datagrams",
+        /// Each in a QUIC stream of its own.
+        StreamPerMessage = "stream_per_message",
+    }
+}
+
+impl From<CallCarried> for Carried {
+    fn from(carried: CallCarried) -> Self {
+        match carried {
+            CallCarried::Datagrams => Self::Datagrams,
+            CallCarried::StreamPerMessage => Self::StreamPerMessage,
+        }
     }
 }
 
@@ -132,10 +156,6 @@ impl CallSpec {
     }
 
     fn check_carried(&self) -> Result<(), Fault> {
-        if self.carried == Carried::Stream {
-            let problem = "holds packets back behind lost ones";
-            return Err(Fault::new("carried", problem, "`datagrams` or `stream_per_message`"));
-        }
         let Some(video) = self.video.as_ref().filter(|_| self.is_in_streams()) else {
             return Ok(());
         };
@@ -153,12 +173,12 @@ impl CallSpec {
 
     /// Whether every packet travels in a stream of its own.
     pub fn is_in_streams(&self) -> bool {
-        self.carried == Carried::StreamPerMessage
+        self.carried == CallCarried::StreamPerMessage
     }
 
     /// Attributes of its streams: packets of the picture are cancelled when they are of no use any more.
     pub fn attributes(&self) -> Vec<Attributes> {
-        let plain = Attributes { carried: self.carried, ..Attributes::default() };
+        let plain = Attributes { carried: self.carried.into(), ..Attributes::default() };
         let limited = |video: &CameraSpec| Attributes {
             deadline: Some(video.retransmission),
             on_deadline: OnDeadline::Cancel,

@@ -135,7 +135,7 @@ impl Meeting {
                 sends: if sends { &attributes[..] } else { &[] },
                 receives: if sends { 0 } else { self.streams },
                 datagrams: false,
-                message_streams: false,
+                message_streams: None,
                 local: address(end),
                 remote: address(1 - end),
                 start: SimTime::ZERO,

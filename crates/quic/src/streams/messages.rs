@@ -18,9 +18,6 @@ use super::packet::Payload;
 use crate::timers::earliest;
 use crate::wire::{Directionality, StreamId};
 
-/// How many messages a receiver lets travel at a time, as common stacks do.
-pub(super) const MOST_OPEN: u64 = 100;
-
 /// The error code of a stream whose deadline has passed (draft-ietf-moq-transport, "Delivery Timeout").
 const DELIVERY_TIMEOUT: u64 = 2;
 

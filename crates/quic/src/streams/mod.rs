@@ -98,11 +98,11 @@ impl<'a> StreamConfig<'a> {
         }
     }
 
-    /// Lets the peer open streams for messages alone, behind those of the flow.
-    pub(crate) fn allow_message_streams(&mut self) {
+    /// Lets the peer open so many streams at a time for messages alone, behind those of the flow.
+    pub(crate) fn allow_message_streams(&mut self, most: u64) {
         self.message_streams_from = Some(self.peer_unidirectional);
         if self.peer_unidirectional > 0 {
-            self.peer_unidirectional += messages::MOST_OPEN;
+            self.peer_unidirectional += most;
         }
     }
 }

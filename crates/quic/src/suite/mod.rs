@@ -67,7 +67,7 @@ pub fn connect<S: Stack>(spec: &QuicSpec, streams: usize, sender: Role) -> Pipe<
             sends: if end == SENDER { &attributes[..] } else { &[] },
             receives: if end == SENDER { 0 } else { streams },
             datagrams: false,
-            message_streams: false,
+            message_streams: None,
             local: address(end),
             remote: address(1 - end),
             start: SimTime::ZERO,

@@ -30,7 +30,7 @@ fn connect(spec: &QuicSpec, streams: &[Attributes], back: usize) -> Pipe<QuicEnd
             sends: sends[end],
             receives: sends[1 - end].len(),
             datagrams: true,
-            message_streams: false,
+            message_streams: None,
             local: address(end),
             remote: address(1 - end),
             start: SimTime::ZERO,

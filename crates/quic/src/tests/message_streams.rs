@@ -4,6 +4,7 @@ use leobench_transport::buffer::{Carried, OnDeadline};
 use leobench_transport::endpoint::Report;
 
 use super::*;
+use crate::MESSAGE_STREAMS;
 
 const DEADLINE: SimDuration = SimDuration::from_millis(100);
 
@@ -23,7 +24,7 @@ fn connected(spec: &QuicSpec) -> Pipe<QuicEndpoint> {
             sends: if end == SENDER { &[cancels] } else { &[] },
             receives: end,
             datagrams: false,
-            message_streams: true,
+            message_streams: Some(MESSAGE_STREAMS),
             local: address(end),
             remote: address(1 - end),
             start: SimTime::ZERO,

@@ -249,7 +249,7 @@ impl Meeting {
             sends: if plan.own_sends { &attributes } else { &[] },
             receives: usize::from(!plan.own_sends),
             datagrams: false,
-            message_streams: false,
+            message_streams: None,
             local,
             remote,
             start: SimTime::ZERO,

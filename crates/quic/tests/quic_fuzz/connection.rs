@@ -83,7 +83,7 @@ fn endpoint(choice: u8, end: usize, streams: usize) -> QuicEndpoint {
         sends: if sends { &attributes } else { &[] },
         receives: if sends { 0 } else { streams },
         datagrams: false,
-        message_streams: false,
+        message_streams: None,
         local: address(end),
         remote: address(1 - end),
         start: SimTime::ZERO,

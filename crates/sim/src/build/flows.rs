@@ -3,9 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 
 use leobench_base::{End, FlowId, NodeId, Protocol, SimTime};
+use leobench_media::call::MOST_STREAMS;
 #[cfg(feature = "noq")]
 use leobench_quic::Stack;
-use leobench_quic::{Protected, QuicConfig, QuicEndpoint, QuicSpec};
+use leobench_quic::{MESSAGE_STREAMS, Protected, QuicConfig, QuicEndpoint, QuicSpec};
 use leobench_transport::buffer::{Attributes, Carried, OnDeadline};
 use leobench_transport::plugin::{Plugin, PluginKind, StackSetup};
 use leobench_transport::tcp::{Ports, ReconnectingTcp, TcpConfig, TcpEndpoint, TcpPool, TcpSpec};
@@ -191,13 +192,14 @@ impl FromScenario<'_> {
             BuildError::Qlog { flow, end, error }
         })?;
         let carries = |way| streams.iter().any(|stream| stream.carried == way);
+        let most = if flow.call.is_some() { MOST_STREAMS } else { MESSAGE_STREAMS };
         let mut config = QuicConfig {
             spec,
             role,
             sends: sends_on,
             receives,
             datagrams: carries(Carried::Datagrams),
-            message_streams: carries(Carried::StreamPerMessage),
+            message_streams: carries(Carried::StreamPerMessage).then_some(most),
             local,
             remote,
             start,

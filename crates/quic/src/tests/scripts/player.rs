@@ -51,7 +51,7 @@ impl Player {
             sends: &attributes,
             receives: setup.receives,
             datagrams: false,
-            message_streams: false,
+            message_streams: None,
             local: address(1),
             remote: address(2),
             start: SimTime::ZERO,

@@ -133,7 +133,7 @@ fn answer(network: &mut Network, flow: FlowId) {
             sends: &streams,
             receives: 1,
             datagrams: true,
-            message_streams: false,
+            message_streams: None,
             local: address(end),
             remote: address(1 - end),
             start: SimTime::ZERO,
