@@ -7,14 +7,43 @@ use crate::scenario::{FlowSpec, MOST_FLOWS};
 const FLOWS: &str = "flows";
 const COUNT: &str = "count";
 
-/// Replaces each flow with a `count` by its flows, `name-1`, `name-2` and so on, in its place.
+/// Flows with a `count` as the file has them: their names and counts.
+#[derive(Default)]
+pub(super) struct Counted(Vec<(String, i64)>);
+
+impl Counted {
+    /// Whether no flow has a `count`.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// An error at its place in the file, which has the flow with a `count` and none of those that it stands for.
+    pub(super) fn located(&self, mut error: SpecError) -> SpecError {
+        let mut steps = error.place.splitn(3, '.');
+        let (Some(FLOWS), Some(name)) = (steps.next(), steps.next()) else { return error };
+        let numbered = name.rsplit_once('-').and_then(|(base, number)| {
+            let number: i64 = number.parse().ok()?;
+            Some((base, number))
+        });
+        let Some((base, number)) = numbered else { return error };
+        if self.0.iter().any(|(name, count)| name == base && (1..=*count).contains(&number)) {
+            let rest = steps.next().map_or(String::new(), |rest| format!(".{rest}"));
+            error.place = format!("{FLOWS}.{base}{rest}");
+        }
+        error
+    }
+}
+
+/// Replaces each flow with a `count` by its flows, `name-1`, `name-2` and so on, in its place. Returns those with one.
 ///
 /// # Errors
 /// If one of these is there already.
-pub(super) fn all(tree: &mut Value) -> Result<(), SpecError> {
-    let Some(flows) = flows(tree) else { return Ok(()) };
-    if flows.iter().all(|(_, flow)| count(flow).is_none()) {
-        return Ok(());
+pub(super) fn all(tree: &mut Value) -> Result<Counted, SpecError> {
+    let Some(flows) = flows(tree) else { return Ok(Counted::default()) };
+    let counts = flows.iter().filter_map(|(name, flow)| Some((name.to_owned(), count(flow)?)));
+    let counted = Counted(counts.collect());
+    if counted.is_empty() {
+        return Ok(counted);
     }
     for (name, flow) in flows.iter() {
         let taken = |number: &i64| flows.get(&FlowSpec::numbered(name, *number)).is_some();
@@ -35,7 +64,7 @@ pub(super) fn all(tree: &mut Value) -> Result<(), SpecError> {
         put(&mut expanded, &name, flow);
         expanded
     });
-    Ok(())
+    Ok(counted)
 }
 
 /// Replaces the flow of which `steps` names one, if there is such a flow.

@@ -155,16 +155,15 @@ fn read(
     if recorded {
         har::expand(tree, &folder)?;
     }
-    if counted {
-        expand::all(tree)?;
-    }
-    if recorded || counted {
-        spec = ScenarioSpec::read(tree, &At::ROOT).map_err(|error| hints::added(error, tree))?;
+    let counted = if counted { expand::all(tree)? } else { expand::Counted::default() };
+    if recorded || !counted.is_empty() {
+        spec = ScenarioSpec::read(tree, &At::ROOT)
+            .map_err(|error| counted.located(hints::added(error, tree)))?;
     }
     let mut scenario = Scenario { spec, folder, traffic: None };
     traffic::expand(&mut scenario, tree)?;
     check::check(&scenario, tree, plugins, flows)
-        .map_err(|error| traffic::located(error, &scenario, tree))?;
+        .map_err(|error| counted.located(traffic::located(error, &scenario, tree)))?;
     Ok(scenario)
 }
 

@@ -52,5 +52,20 @@ fn what_no_count_can_be_is_refused() {
         "t.toml: flows.main.count = 3: makes a flow `main-2`, which is there already; allowed: names that differ"
     );
     let error = refused(&counted("2"), &[("flows.main.from", "nobody")]);
-    assert!(error.starts_with("t.toml: flows.main-1.from = \"nobody\": no such node"), "{error}");
+    assert!(error.starts_with("t.toml: flows.main.from = \"nobody\": no such node"), "{error}");
+}
+
+/// A fault that only the expanded flows show, in a key that is missing, and in a flow that was never counted.
+#[test]
+fn faults_are_where_the_file_has_them() {
+    let error = |text: &str| load_text(text, &[]).unwrap_err();
+    let counted = counted("3");
+    let source = "source = { kind = \"cbr\", rate = \"1 Mbps\", size = \"1000 B\" }";
+    let found = error(&counted.replace(source, ""));
+    assert!(found.starts_with("t.toml: flows.main.source: is required but missing"), "{found}");
+    let found = error(&counted.replace("from =", "start = \"11 s\"\nfrom ="));
+    assert!(found.starts_with("t.toml: flows.main.start = \"11 s\": is not before"), "{found}");
+    let second = BASE.split_once("[flows.main]").unwrap().1.replace("server", "nobody");
+    let found = error(&format!("{counted}\n[flows.main-4]{second}"));
+    assert!(found.starts_with("t.toml: flows.main-4.to = \"nobody\": no such node"), "{found}");
 }
