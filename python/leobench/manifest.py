@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from leobench import durations
+
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from leobench._core import Scenario
     from leobench.emulation.programs import Program
@@ -38,8 +41,8 @@ class Doubt:
     """A reason not to take the numbers of a flow at face value.
 
     Attributes:
-        kind: `clock`, `lost`, `unconnected`, `silent`, `stalled` or `undelivered`; `docs/howto/campaigns.md`
-            explains them.
+        kind: `clock`, `lost`, `unconnected`, `silent`, `stalled`, `undelivered` or `unused`;
+            `docs/howto/campaigns.md` explains them.
         text: What a user is told.
     """
 
@@ -71,7 +74,7 @@ def describe(
     of_run = [
         *clock_doubts(clock),
         *of_sky(scenario, resolved),
-        *doubts(resolved, summary, connected, stalls),
+        *doubts(resolved, summary, connected, stalls, _core.notices(scenario)),
     ]
     warnings = [doubt.text for doubt in of_run]
     described = {
@@ -176,14 +179,55 @@ def of_sky(scenario: Scenario, resolved: dict[str, Any]) -> list[Doubt]:
 
 
 def doubts(
-    scenario: dict[str, Any], summary: dict[str, Any], connected: Container[str], stalls: Stalls
+    scenario: dict[str, Any],
+    summary: dict[str, Any],
+    connected: Container[str],
+    stalls: Stalls,
+    notices: Iterable[tuple[str, str, str]] = (),
 ) -> list[Doubt]:
-    """Reasons not to take the numbers of a summary at face value; the arguments are those of `describe`."""
-    return [
-        Doubt(doubt.kind, f"flow {flow['name']}: {doubt.text}")
-        for flow in summary["flows"]
-        for doubt in _of_flow(flow, scenario, connected, stalls)
-    ]
+    """Reasons not to take the numbers of a summary at face value.
+
+    Flows that are equal but for their numbers, as a `count` makes them, share one of each kind.
+
+    Args:
+        scenario: The resolved scenario.
+        summary: As in `describe`.
+        connected: As in `describe`.
+        stalls: As in `describe`.
+        notices: What has no effect in the scenario: flow, kind and words.
+    """
+    noticed: dict[str, list[Doubt]] = {}
+    for name, kind, text in notices:
+        noticed.setdefault(name, []).append(Doubt(kind, text))
+    found = []
+    for flow in summary["flows"]:
+        known = noticed.get(flow["name"], [])
+        kinds = {doubt.kind for doubt in known}
+        others = (each for each in _of_flow(flow, scenario, connected, stalls) if each.kind not in kinds)
+        found += [(flow["name"], doubt) for doubt in (*known, *others)]
+    return _by_group(found, scenario["flows"])
+
+
+def _by_group(found: Sequence[tuple[str, Doubt]], flows: Mapping[str, Any]) -> list[Doubt]:
+    """The doubts about flows, one of each kind for equal flows with numbers, with the words of the first."""
+    every = Counter(_group(name, flows) for name in flows) if len(found) > 1 else Counter()
+    members: dict[tuple[str, str, str], list[tuple[str, Doubt]]] = {}
+    for name, doubt in found:
+        members.setdefault((*_group(name, flows), doubt.kind), []).append((name, doubt))
+    shared = []
+    for (base, spec, kind), each in members.items():
+        name, doubt = each[0]
+        whose = f"flow {name}"
+        if len(each) > 1:
+            whose = f"{len(each):,} of {every[base, spec]:,} flows {base}-N, such as {name}"
+        shared.append(Doubt(kind, f"{whose}: {doubt.text}"))
+    return shared
+
+
+def _group(name: str, flows: Mapping[str, Any]) -> tuple[str, str]:
+    """The name of a flow without its number, and its specification; the name alone if it has no number."""
+    base, _, number = name.rpartition("-")
+    return (base, json.dumps(flows.get(name))) if base and number.isdecimal() else (name, "")
 
 
 def _of_flow(
@@ -233,8 +277,8 @@ def _doubt(flow: dict[str, Any], scenario: dict[str, Any], connected: Container[
             "the `events` table says what became of its packets",
         )
     if messages == 0 and not flow["goodput_bps"]:
-        warm = scenario.get("warm_up", "0 s") != "0 s"
-        said = f"created no message{' after the warm-up' * warm}, so it has no goodput and no delay"
+        warm = " after the warm-up" if durations.seconds(scenario.get("warm_up", "0 s")) else ""
+        said = f"created no message{warm}, so it has no goodput and no delay"
         return Doubt("silent", said)
     drained = scenario.get("until") == "drained"
     why = "when `drain_limit` passed" if drained else "at the end of the run"

@@ -189,10 +189,39 @@ def test_delays_that_are_missing_are_warned_of() -> None:
     assert 'set `until = "drained"`' in warnings(cut)
     assert "when `drain_limit` passed" in warnings(cut, "drained")
     assert "created no message, so" in warnings(silent)
+    assert "created no message, so" in warnings(silent, warm_up="0 ns"), "as a resolved scenario has none"
     assert "created no message after the warm-up" in warnings(silent, warm_up="10 s")
     assert warnings(bulk, warm_up="10 s") == "", "its file was created in the warm-up, and is being delivered"
     assert warnings(strange, "drained").startswith("flow strange: its handshake was never completed")
     assert "drain_limit" not in warnings(strange, "drained")
+
+
+def test_equal_flows_share_a_doubt_of_each_kind() -> None:
+    """Those with another specification, or without a number, are told apart."""
+    specs: dict[str, dict[str, object]]
+    specs = {f"film-{number}": {"source": FILE} for number in (1, 2, 3, 10)}
+    specs |= {
+        "film-4": {"source": FILE, "start": "1 s"},
+        "film-x": {"source": FILE},
+        "other": {"source": FILE},
+    }
+    missing = {
+        name: made_up.flow(name, messages=5, undelivered_messages=2) for name in specs if name != "film-1"
+    }
+    silent = made_up.flow("film-1", messages=0, goodput_bps=None)
+    flows = [silent, *missing.values()]
+    notices = [("film-1", "silent", "its viewer begins late"), ("film-2", "unused", "a key has no effect")]
+    found = doubts({"flows": specs}, {"flows": flows}, set(specs), {}, notices)
+    said = [(doubt.kind, doubt.text.partition(":")[0]) for doubt in found]
+    assert said == [
+        ("silent", "flow film-1"),
+        ("unused", "flow film-2"),
+        ("undelivered", "3 of 4 flows film-N, such as film-2"),
+        ("undelivered", "flow film-4"),
+        ("undelivered", "flow film-x"),
+        ("undelivered", "flow other"),
+    ]
+    assert found[0].text == "flow film-1: its viewer begins late"
 
 
 def test_a_recovery_is_shown_by_cause() -> None:

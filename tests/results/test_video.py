@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,6 +106,28 @@ def test_the_audience_is_what_its_viewers_say(file: Path, tmp_path: Path, capsys
     sets = [f"--set={key}={value}" for key, value in several.items()]
     assert cli.main(["run", str(file), "--out", str(tmp_path / "out"), *sets]) == 0
     assert "All 3 viewers: 3 saw pictures, 0 of them without a stall; start " in capsys.readouterr().out
+
+
+def test_viewers_of_a_count_share_their_warnings(file: Path) -> None:
+    """Twelve who begin within a minute of a run of 30 s, which some never see, and which cuts most films."""
+    several = {
+        "flows.film.count": 12,
+        "flows.film.video.begins_within": "60 s",
+        "duration": "30 s",
+        "links.path.rate": "30 Mbps",
+    }
+    result = leobench.run(file, overrides=several)
+    absent = [flow["name"] for flow in result.summary["flows"] if flow["messages"] == 0]
+    cut = [flow["name"] for flow in result.summary["flows"] if flow["undelivered_messages"]]
+    assert len(absent) > 1
+    assert len(cut) > 1
+    said = sorted(result.warnings)
+    assert len(said) == 2
+    starts = [
+        rf"{len(absent)} of 12 flows film-N, such as {absent[0]}: its viewer begins at \d\d\.\d s, after ",
+        rf"{len(cut)} of 12 flows film-N, such as {cut[0]}: 1 of ",
+    ]
+    assert all(any(re.match(start, each) for each in said) for start in starts), said
 
 
 def test_a_live_viewer_is_behind_by_start_and_stalls(file: Path) -> None:

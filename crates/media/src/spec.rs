@@ -154,16 +154,28 @@ impl VideoSpec {
         self.check_long_buffer(film.segment)
     }
 
-    /// Refuses a handover to BOLA that never comes: when the player chooses, a segment still has room in the buffer.
+    /// Refuses a handover to BOLA that is asked for, and never comes.
     fn check_long_buffer(&self, segment: SimDuration) -> Result<(), Fault> {
         let AdaptationSpec::Dynamic(dynamic) = &self.adaptation else { return Ok(()) };
-        let most = self.most_buffer.saturating_sub(segment);
+        let most = self.longest_choice(segment);
         if dynamic.long_buffer.is_some_and(|long| long > most) {
             let field = "adaptation.long_buffer";
             let allowed = format!("up to `most_buffer` without a segment, {most}");
             return Err(Fault::new(field, "is never reached", allowed));
         }
         Ok(())
+    }
+
+    /// The longest buffer with which a player chooses: a segment still has room.
+    fn longest_choice(&self, segment: SimDuration) -> SimDuration {
+        self.most_buffer.saturating_sub(segment)
+    }
+
+    /// The buffer from which BOLA would decide, and the longest with which the player of the film chooses, if that is shorter.
+    pub fn unreached_bola(&self, film: &Film) -> Option<(SimDuration, SimDuration)> {
+        let AdaptationSpec::Dynamic(dynamic) = &self.adaptation else { return None };
+        let (long, most) = (dynamic.long_buffer(), self.longest_choice(film.segment));
+        (long > most).then_some((long, most))
     }
 
     fn check_buffers(&self, segment: SimDuration) -> Result<(), Fault> {

@@ -57,6 +57,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::summary_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::read_toml, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::notices, module)?)?;
     module.add_function(wrap_pyfunction!(fit::shipped_fits, module)?)?;
     module.add_function(wrap_pyfunction!(fit::read_fit, module)?)?;
     module.add_function(wrap_pyfunction!(kinds::kinds, module)?)?;

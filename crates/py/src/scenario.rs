@@ -89,6 +89,13 @@ pub(crate) fn read_toml<'py>(
     plugin::object(py, &value)
 }
 
+/// Notices about what has no effect in a scenario: the flow, the kind, and the words.
+#[pyfunction]
+pub(crate) fn notices(scenario: &PyScenario) -> Vec<(String, &'static str, String)> {
+    let found = leobench_sim::notices::notices(&scenario.0).into_iter();
+    found.map(|notice| (notice.flow, notice.kind.name(), notice.text)).collect()
+}
+
 /// The JSON Schema of scenario files.
 #[pyfunction]
 pub(crate) fn schema() -> PyResult<String> {

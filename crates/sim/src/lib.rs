@@ -12,6 +12,7 @@ pub mod limits;
 pub mod listing;
 pub mod load;
 pub mod network;
+pub mod notices;
 pub mod orbit_report;
 pub mod record;
 pub mod routes;

@@ -63,7 +63,7 @@ def execute(run: PlannedRun, tables: Sequence[str], version: str) -> Outcome:
     doubts = [
         *manifest.clock_doubts(ended.clock),
         *manifest.of_sky(scenario, resolved),
-        *manifest.doubts(resolved, numbers, ended.connected, ended.stalls),
+        *manifest.doubts(resolved, numbers, ended.connected, ended.stalls, _core.notices(scenario)),
     ]
     return Outcome(numbers, None, {name: recorded[name] for name in tables}, doubts)
 

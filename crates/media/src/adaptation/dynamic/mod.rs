@@ -64,9 +64,13 @@ impl DynamicSpec {
         self.version.get() == 4
     }
 
+    /// Length of the buffer from which BOLA may decide.
+    pub(crate) fn long_buffer(&self) -> SimDuration {
+        self.long_buffer.unwrap_or(SimDuration::from_secs(if self.is_4() { 10 } else { 12 }))
+    }
+
     fn long_buffer_s(&self) -> f64 {
-        let usual = if self.is_4() { 10.0 } else { 12.0 };
-        self.long_buffer.map_or(usual, SimDuration::as_secs_f64)
+        self.long_buffer().as_secs_f64()
     }
 
     fn patience(&self) -> f64 {
