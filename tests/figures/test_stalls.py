@@ -49,6 +49,26 @@ def test_each_viewer_and_each_stall_is_in_it(crowd: leobench.Result) -> None:
     assert viewers.get_title(loc="left") == f"Viewers, {undisturbed} of 12 without a stall"
 
 
+def test_viewers_without_a_picture_are_apart(scenarios: Path) -> None:
+    """Those who begin after the end have no stall, and saw no picture: the curve ends below 1."""
+    overrides = {
+        "flows.film.count": 8,
+        "flows.film.video.begins_within": "40 s",
+        "duration": "20 s",
+        "until": "time",
+    }
+    result = leobench.run(scenarios / "viewers.toml", overrides=overrides)
+    seen = [each["video"]["startup_s"] is not None for each in result.summary["flows"]]
+    assert 0 < sum(seen) < 8
+    (viewers,) = plots.kind("stalls")(result).axes
+    undisturbed = result.summary["audience"]["undisturbed"]
+    blank = f"{undisturbed} of 8 without a stall, {8 - sum(seen)} without a picture"
+    assert viewers.get_title(loc="left") == f"Viewers, {blank}"
+    curves = [np.asarray(line.get_ydata()) for line in viewers.lines]
+    (heights,) = [curve for curve in curves if curve.size > 2]
+    assert heights[-1] == pytest.approx(sum(seen) / 8)
+
+
 def test_several_runs_have_a_curve_each(scenarios: Path, crowd: leobench.Result, tmp_path: Path) -> None:
     """One of them without lengths of stalls, which only series have."""
     wide = leobench.run(

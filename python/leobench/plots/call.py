@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from leobench.plots.view import View
+    from leobench.plots.view import Summary, View
     from leobench.result import Result
 
 # Inches of both panels.
@@ -51,13 +51,30 @@ def draw(
     chosen = view.choose("call", result, flow or calls[0], link, start_s, end_s)
     view.require_series("call", result)
     (shown,) = chosen.flows
-    frames = result.tables.frames.filter(pl.col("flow") == shown["name"]).sort("frame")
+    frames = _frames(result, shown)
     figure, stacked = style.stack(2, _HEIGHT)
     _rates(stacked[0], chosen, frames, link)
     _delays(stacked[1], chosen, frames)
     style.time_axis(stacked, chosen.start_s, chosen.end_s)
     handovers.mark(stacked, chosen, sampling.note([chosen]))
     return figure
+
+
+def _frames(result: Result, flow: Summary) -> pl.DataFrame:
+    """The frames of a flow in order.
+
+    Raises:
+        InputError: If none is recorded: nothing of the picture arrived.
+    """
+    name = flow["name"]
+    known = "frames" in result.tables
+    frames = result.tables.frames.filter(pl.col("flow") == name).sort("frame") if known else None
+    if frames is None or frames.is_empty():
+        raise InputError(
+            f"--kind = call: no frame of flow {name} arrived, so there is no picture to draw; allowed: "
+            "a call with frames, or `--kind timeline`, which shows what became of its packets"
+        )
+    return frames
 
 
 def _rates(axes: Axes, view: View, frames: pl.DataFrame, link: str | None) -> None:

@@ -63,8 +63,7 @@ def overlay(
     viewers, lengths = [], []
     for result, label in zip(results, labels, strict=True):
         of_viewers, of_stalls = _of_run(result, flow)
-        undisturbed = sum(stalled == 0 for stalled in of_viewers)
-        entry = f"{label}: {undisturbed} of {len(of_viewers)} without a stall".removeprefix(": ")
+        entry = f"{label}: {_counts(of_viewers)}".removeprefix(": ")
         viewers += [(entry, stalled) for stalled in of_viewers]
         lengths += [(entry, length) for length in of_stalls]
     by = Column("run", "run") if len(results) > 1 else None
@@ -85,15 +84,26 @@ def overlay(
     return figure
 
 
-def _frame(rows: list[tuple[str, float]]) -> pl.DataFrame:
+def _counts(of_viewers: Sequence[float | None]) -> str:
+    """How many viewers had no stall, and how many no picture at all, if any."""
+    undisturbed, unseen = (sum(stalled == found for stalled in of_viewers) for found in (0, None))
+    blank = f", {unseen} without a picture" if unseen else ""
+    return f"{undisturbed} of {len(of_viewers)} without a stall{blank}"
+
+
+def _frame(rows: Sequence[tuple[str, float | None]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
 
-def _of_run(result: Result, flow: str | None) -> tuple[list[float], list[float]]:
-    """The stalled time of each viewer and, where segments were recorded, each stall's length, in seconds."""
+def _of_run(result: Result, flow: str | None) -> tuple[list[float | None], list[float]]:
+    """The stalled time of each viewer and, where segments were recorded, each stall's length, in seconds.
+
+    A viewer who saw no picture has no time without: it is `None`.
+    """
     chosen = set(videos.names("stalls", result, flow))
     viewers = [each for each in result.summary["flows"] if each["name"] in chosen]
-    stalled = [each["video"]["stalled_s"] for each in viewers]
+    videos_of = [each["video"] for each in viewers]
+    stalled = [None if video["startup_s"] is None else video["stalled_s"] for video in videos_of]
     if "segments" not in result.tables:
         return stalled, []
     end_s = result.summary["virtual_s"]
