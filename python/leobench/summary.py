@@ -300,8 +300,8 @@ class VideoSummary(Record):
     """A video in numbers: what its viewer noticed.
 
     Attributes:
-        startup_s: Time from the start of the flow until the first picture, in seconds; `None` if there was
-            none. [s]
+        startup_s: Time from the viewer's start until the first picture, in seconds; `None` if there was none.
+            [s]
         stalls: How often pictures stood still after the first one. [stalls]
         stalled_s: How long they stood still in all, in seconds. [s]
         longest_stall_s: How long they stood still the longest time. [s]
@@ -350,8 +350,9 @@ class PictureSummary(Record):
         dropped_frames: Frames passed over: given up, or of no use without the frames before. [frames]
         key_requests: Key frames that the receiving end asked for. [count]
         startup_s: Time from the start of the call to the first picture; `None` if there was none. [s]
-        freezes: Freezes: intervals between rendered frames of at least max(3 d, d + 150 ms), d the mean of
-            the last 30 (`freezeCount` of webrtc-stats). [count]
+        freezes: Freezes: intervals between rendered frames, and from the last to the end of the call, of at
+            least max(3 d, d + 150 ms), d the mean of the last 30 (`freezeCount` of webrtc-stats), in which
+            the camera's interval stands for missing ones. [count]
         frozen_s: How long they took in all, in seconds (`totalFreezesDuration`); `None` if there was no
             picture. [s]
         longest_freeze_s: How long the longest took. [s]
@@ -883,7 +884,7 @@ class AudienceSummary(Record):
         started: Viewers who saw a first picture. [count]
         undisturbed: Viewers among them for whom pictures never stood still afterwards. [count]
         startup_s: Mean time until the first picture, of those who saw one. [s]
-        stalled_s: Mean time for which pictures stood still after it. [s]
+        stalled_s: Mean time for which pictures stood still after it, of those who saw one. [s]
         longest_stall_s: The longest time for which they stood still for anybody. [s]
         bitrate_bps: Mean of their mean bitrates. [bit/s]
         least_bitrate_bps: The smallest of these. [bit/s]

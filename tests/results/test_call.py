@@ -10,6 +10,7 @@ import pytest
 
 import leobench
 from leobench import cli, plots
+from leobench.cli import summary_tables
 from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
@@ -248,6 +249,38 @@ def test_a_call_of_which_nothing_arrives_was_not_seen(file: Path) -> None:
     voice = found["voice"]
     assert voice["missed_packets"] == voice["due_packets"] == voice["packets"] > 990
     assert (voice["rating"], voice["opinion_score"]) == (None, None)
+
+
+def test_a_call_of_which_nothing_arrives_has_no_figure(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "run")
+    lost = 'links.path.loss={ kind = "bernoulli", probability = 1.0 }'
+    sets = ["--set", lost, "--set", f"{VIDEO}={{}}"]
+    assert cli.main(["run", str(file), "--out", out, *sets]) == 0
+    # Start, frames, late frames, freezes, time frozen.
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if " of 600 " in line]
+    assert row.split()[:9] == ["main", "0.00", "-", "0", "of", "600", "-", "-", "-"]
+    assert cli.main(["plot", out, "--kind", "call"]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "--kind = call: no frame of flow main arrived, so there is no picture to draw" in said
+
+
+def test_a_picture_that_hardly_arrives_is_frozen_until_the_end(file: Path) -> None:
+    """Most packets are lost, and none is sent again: the pauses between the few frames are freezes."""
+    few = {"start": "100 kbps", "key_every": "100 ms", "key_size": 1, "retransmission": "0 s"}
+    sets = {"links.path.loss": {"kind": "bernoulli", "probability": 0.97}, VIDEO: few}
+    result = leobench.run(file, overrides=sets)
+    picture = result.summary["flows"][0]["call"]["picture"]
+    shown = result.tables.frames.drop_nulls("rendered_ns")["rendered_ns"].to_numpy() / 1e9
+    assert 2 <= picture["rendered_frames"] == len(shown) < 30
+    # All intervals but those of neighbouring frames: 150 ms and the mean of the last 30 frames, or more.
+    intervals = np.diff([*shown, 20.0])
+    assert picture["frozen_s"] == pytest.approx(20 - picture["startup_s"], abs=2)
+    assert picture["longest_freeze_s"] == pytest.approx(intervals.max())
+    assert 1 <= picture["freezes"] <= len(intervals)
+    said = summary_tables.render(result.summary)
+    assert f" {len(shown)} of 600 " in said
 
 
 def test_streams_do_not_limit_a_call(file: Path) -> None:

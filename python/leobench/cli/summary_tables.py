@@ -30,7 +30,7 @@ _VIDEO_HEAD = (
 )  # fmt: skip
 _LIVE_HEAD = (("behind", "mean s"), ("", "max"))
 _CALL_HEAD = (
-    ("", "call"), ("arrived", "Mbit/s"), ("frames", "rendered"), ("", "late"), ("", "freezes"),
+    ("", "call"), ("arrived", "Mbit/s"), ("start", "s"), ("frames", "shown"), ("", "late"), ("", "freezes"),
     ("frozen", "s"), ("mouth to ear", "mean ms"), ("voice", "missed"), ("opinion", "1 to 4.5"),
 )  # fmt: skip
 _LATE_HEAD = ("", "late")
@@ -263,10 +263,14 @@ def _call(flow: Mapping[str, Any]) -> list[str]:
     """A flow's row of the table of calls: what was seen and heard."""
     call = flow["call"]
     picture, voice = call.get("picture"), call.get("voice")
-    seen = ["-"] * 4
+    seen = ["-"] * 5
     if picture:
-        counts = [f"{picture[key]:,}" for key in ("rendered_frames", "late_frames", "freezes")]
-        seen = [*counts, _seconds(picture["frozen_s"])]
+        captured = picture["frames"] + picture["skipped_frames"]
+        shown = f"{picture['rendered_frames']:,} of {captured:,}"
+        seen = [_seconds(picture["startup_s"]), shown, *["-"] * 3]
+    if picture and picture["rendered_frames"]:
+        counts = [f"{picture[key]:,}" for key in ("late_frames", "freezes")]
+        seen[2:] = [*counts, _seconds(picture["frozen_s"])]
     heard = ["-"] * 3
     if voice:
         delay, score = voice["mouth_to_ear_ms"]["mean"], voice["opinion_score"]

@@ -13,7 +13,7 @@ summary! {
         pub undisturbed: u64 ["count"],
         /// Mean time until the first picture, of those who saw one.
         pub startup_s: Option<f64>,
-        /// Mean time for which pictures stood still after it.
+        /// Mean time for which pictures stood still after it, of those who saw one.
         pub stalled_s: f64,
         /// The longest time for which they stood still for anybody.
         pub longest_stall_s: f64,
@@ -43,7 +43,7 @@ impl AudienceSummary {
             started: started.count() as u64,
             undisturbed: undisturbed.count() as u64,
             startup_s: of(|video| video.startup_s),
-            stalled_s: of(|video| Some(video.stalled_s)).unwrap_or(0.0),
+            stalled_s: of(|video| video.startup_s.map(|_| video.stalled_s)).unwrap_or(0.0),
             longest_stall_s: videos.iter().map(|video| video.longest_stall_s).fold(0.0, f64::max),
             bitrate_bps: of(|video| video.bitrate_bps),
             least_bitrate_bps: videos.iter().filter_map(|video| video.bitrate_bps).reduce(f64::min),

@@ -39,8 +39,8 @@ summary! {
         pub key_requests: u64 ["count"],
         /// Time from the start of the call to the first picture; `null` if there was none.
         pub startup_s: Option<f64>,
-        /// Freezes: intervals between rendered frames of at least max(3 d, d + 150 ms), d the mean of the last 30
-        /// (`freezeCount` of webrtc-stats).
+        /// Freezes: intervals between rendered frames, and from the last to the end of the call, of at least max(3 d, d + 150 ms),
+        /// d the mean of the last 30 (`freezeCount` of webrtc-stats), in which the camera's interval stands for missing ones.
         pub freezes: u64 ["count"],
         /// How long they took in all, in seconds (`totalFreezesDuration`); `null` if there was no picture.
         pub frozen_s: Option<f64>,

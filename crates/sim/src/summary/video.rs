@@ -7,7 +7,7 @@ use crate::network::Watched;
 summary! {
     /// A video in numbers: what its viewer noticed.
     pub struct VideoSummary {
-        /// Time from the start of the flow until the first picture, in seconds; `null` if there was none.
+        /// Time from the viewer's start until the first picture, in seconds; `null` if there was none.
         pub startup_s: Option<f64>,
         /// How often pictures stood still after the first one.
         pub stalls: u64 ["stalls"],

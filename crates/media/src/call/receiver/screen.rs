@@ -108,7 +108,7 @@ impl Screen {
             dropped: 0,
             key_requests: 0,
             delays: LogHistogram::new(),
-            freezes: Freezes::default(),
+            freezes: Freezes::new(spec.frame_interval()),
         }
     }
 
