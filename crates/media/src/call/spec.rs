@@ -15,7 +15,7 @@ const LONGEST: SimDuration = SimDuration::from_secs(8 * 3600);
 const LONGEST_WAIT: SimDuration = SimDuration::from_secs(60);
 
 /// Packets of a call that may travel at a time in streams of their own. Receivers must let senders open a stream for each new packet at
-/// any time (draft-ietf-avtcore-rtp-over-quic, "Flow control and MAX_STREAMS"): this is half a second of the smallest packets at
+/// any time (draft-ietf-avtcore-rtp-over-quic, on `MAX_STREAMS`): this is half a second of the smallest packets at
 /// the highest bitrate.
 pub const MOST_STREAMS: u64 = 1 << 16;
 
