@@ -316,7 +316,7 @@ def _cut_off(flow: dict[str, Any], spec: dict[str, Any], *, drained: bool) -> in
             if stream.get("carried") != "datagrams"
         ]
     else:
-        parts = [(flow, spec.get("source"))]
+        parts = [(_without_abandoned(flow), spec.get("source"))]
     blocking = spec.get("application") == "blocking"
     missing = any(
         part["undelivered_messages"] and not _goes_on(part, source, drained=drained, blocking=blocking)
@@ -329,6 +329,12 @@ def _without_cancelled(stream: dict[str, Any]) -> dict[str, Any]:
     """A stream without the messages that its sender has given up."""
     cancelled = stream.get("cancelled", {"messages": 0})["messages"]
     return {**stream, "undelivered_messages": stream["undelivered_messages"] - cancelled}
+
+
+def _without_abandoned(flow: dict[str, Any]) -> dict[str, Any]:
+    """A flow without the segments that its player has given up, some of which may have arrived."""
+    abandoned = flow.get("video", {}).get("abandoned", 0)
+    return {**flow, "undelivered_messages": max(0, flow["undelivered_messages"] - abandoned)}
 
 
 def _goes_on(

@@ -63,6 +63,7 @@ def test_segments_that_are_asked_for_again_have_several_rows(file: Path) -> None
         assert video["replaced"] == again - given_up.height
         assert (given_up.height > 0) == abandoned
         assert video["segments"] == segments["segment"].n_unique() == 10
+        assert not result.warnings, "what was given up is not missing"
         assert set(given_up["bitrate_bps"]) == ({4_000_000} if abandoned else set())
 
 
