@@ -248,19 +248,23 @@ fn bursts_go_no_further_than_the_highest_rate() {
     assert_eq!(probed(100_000.0, 4e6, 4e6).0, [0.0; 0]);
 }
 
+/// A packet of 1,000 bytes that was sent at the start and arrived after 25 ms.
+fn fate(number: u64) -> Fate {
+    Fate {
+        number,
+        sent: ms(0.0),
+        bytes: Bytes::new(1_000),
+        arrival: Some(ms(25.0)),
+        is_marked: false,
+    }
+}
+
 /// Over a round trip of 50 ms, a target of 1.6 Mbit/s has a window of 200,000 B/s in 400 ms, 80,000 B. Each packet beyond it takes 5 %
 /// of the share for frames: after one, one of 20 frames is dropped, after two one of 10 (9.75 %), and later every other one.
 #[test]
 fn a_full_window_drops_frames() {
     let mut window = CongestionWindow::new();
     let target = 1.6e6;
-    let fate = |number| Fate {
-        number,
-        sent: ms(0.0),
-        bytes: Bytes::new(1_000),
-        arrival: Some(ms(25.0)),
-        is_marked: false,
-    };
     window.on_sent(ms(0.0), 0, Bytes::new(1_000), target);
     window.on_fates(ms(50.0), &[fate(0)], target);
     for number in 1..=80 {
@@ -286,13 +290,6 @@ fn a_full_window_drops_frames() {
 #[test]
 fn a_window_with_room_lets_frames_pass_again() {
     let mut window = CongestionWindow::new();
-    let fate = |number| Fate {
-        number,
-        sent: ms(0.0),
-        bytes: Bytes::new(1_000),
-        arrival: Some(ms(25.0)),
-        is_marked: false,
-    };
     window.on_sent(ms(0.0), 0, Bytes::new(1_000), 1.6e6);
     window.on_fates(ms(50.0), &[fate(0)], 1.6e6);
     for number in 1..=85 {
