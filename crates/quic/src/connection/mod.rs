@@ -165,12 +165,12 @@ struct Reports {
 struct Lineage {
     rng: RngTree,
     /// How many connections were made from this one.
-    successors: u64,
+    restarts: u64,
     /// The addresses of another connection that a client has to open, because this one may not move before its handshake is
     /// confirmed.
     restart: Option<FourTuple>,
     /// Whether it has no streams yet, because another connection of the same client has them.
-    provisional: bool,
+    awaits_streams: bool,
 }
 
 /// Memory that is used again.
@@ -284,7 +284,7 @@ impl Connection {
             streams,
             outcome: Outcome::default(),
             reports: Reports::default(),
-            lineage: Lineage { rng: parts.rng, successors: 0, restart: None, provisional: false },
+            lineage: Lineage { rng: parts.rng, restarts: 0, restart: None, awaits_streams: false },
             qlog: None,
             buffers: Buffers::default(),
         })

@@ -141,7 +141,7 @@ impl Connection {
             return Ok(());
         }
         if self.acks(id, space).received.is_duplicate(number)
-            || space == Space::Data && self.lineage.provisional
+            || space == Space::Data && self.lineage.awaits_streams
         {
             return Ok(());
         }

@@ -18,12 +18,12 @@ use crate::wire::{Content, Datagram, Header, Level, LongHeader, Packet as QuicPa
 pub(crate) struct Listener {
     pub(super) role: Role,
     pub(super) stage: Stage,
-    /// The source of answers without a connection, the answers yet to leave, and totals of these and of dropped attempts.
+    /// The source of answers without a connection, the answers yet to leave, and totals of these and of dropped handshakes.
     pub(super) stateless: Box<Stateless>,
     pub(crate) answers: Vec<Packet>,
     pub(super) totals: Totals,
     /// Other connections that the client has begun since, until one is complete.
-    pub(super) attempts: Vec<Connection>,
+    pub(super) handshakes: Vec<Connection>,
     /// Whether a server lets its client begin anew.
     pub(super) follows_restarts: bool,
     /// Whether this end, a client, has begun anew.
@@ -52,7 +52,7 @@ impl Listener {
             stateless: Box::new(stateless),
             answers: Vec::new(),
             totals: Totals::default(),
-            attempts: Vec::new(),
+            handshakes: Vec::new(),
             follows_restarts,
             has_restarted: false,
             qlog: None,
@@ -99,7 +99,7 @@ impl Listener {
     pub(super) fn totals(&self) -> Totals {
         let mut totals = self.connection().map_or_else(Totals::default, Connection::totals);
         totals += self.totals;
-        self.attempts.iter().for_each(|attempt| totals += attempt.totals());
+        self.handshakes.iter().for_each(|handshake| totals += handshake.totals());
         totals
     }
 
@@ -165,7 +165,7 @@ impl Listener {
         }
         let is_short = header.level() == Level::OneRtt;
         if !is_short && self.is_for_another(header.destination()) {
-            return self.receive_attempt(now, meta, size, packets);
+            return self.receive_handshake(now, meta, size, packets);
         }
         let Some(connection) = self.current() else {
             if is_short {
@@ -210,7 +210,7 @@ impl Listener {
             self.on_first(now, meta, &first)?;
         }
         if let Some(id) = long_destination(&bytes).filter(|id| self.is_for_another(*id)) {
-            return self.receive_attempt_bytes(now, meta, id, bytes, content);
+            return self.receive_handshake_bytes(now, meta, id, bytes, content);
         }
         let short = short_destination(&bytes);
         let size = bytes.len() as u64;

@@ -2,8 +2,8 @@
 
 mod addresses;
 mod answers;
-mod attempts;
 mod first;
+mod handshakes;
 mod listener;
 
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use leobench_transport::endpoint::{
     Endpoint, EndpointError, Input, Loss, Outbox, PathAddresses, PathId, PathSample, Totals,
 };
 
-use self::attempts::step_attempts;
+use self::handshakes::step_handshakes;
 pub(crate) use self::listener::Listener;
 use self::listener::Stage;
 use super::QlogWriter;
@@ -126,10 +126,10 @@ impl QuicEndpoint {
         let mut out = Output { content: &Zeros, packets: &mut outbox.packets };
         while connection.transmit(now, &mut out)? {}
         let timer = connection.timer(now);
-        let attempts = if self.listener.attempts.is_empty() {
+        let handshakes = if self.listener.handshakes.is_empty() {
             None
         } else {
-            step_attempts(&mut self.listener.attempts, now, outbox)?
+            step_handshakes(&mut self.listener.handshakes, now, outbox)?
         };
         connection.log_recovery(now);
         connection.take_outcomes(outbox);
@@ -139,7 +139,7 @@ impl QuicEndpoint {
         }
         // A timer may lie at this very instant if what it waited for cannot be sent; time must move.
         let next = SimTime::from_nanos(now.as_nanos() + 1);
-        Ok(earliest(timer, attempts).map(|timer| timer.max(next)))
+        Ok(earliest(timer, handshakes).map(|timer| timer.max(next)))
     }
 
     /// Begins the connection of a client that is to start by now. Breaks with the wake-up of an end that has to wait.

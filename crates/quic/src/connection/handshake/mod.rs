@@ -2,7 +2,7 @@
 
 mod crypto_stream;
 mod early;
-mod successor;
+mod restart;
 
 use bytes::Bytes as Payload;
 use leobench_base::{SimDuration, SimTime};
@@ -11,7 +11,7 @@ use leobench_transport::endpoint::{Event, PathId};
 
 pub(super) use self::crypto_stream::CryptoStream;
 pub(super) use self::early::EarlyData;
-pub(crate) use self::successor::Opening;
+pub(crate) use self::restart::Opening;
 use super::{AckState, Connection, SPACES, level_of, violation};
 use crate::paths::PathSet;
 use crate::recovery::HandshakeState;

@@ -14,20 +14,20 @@ use crate::stateless::{Decision, First};
 use crate::wire::{ConnectionId, Content, Header, LongHeader, Packet as QuicPacket, Zeros};
 
 /// Handshakes that go on beside the present connection at most: a client has one at a time, and late packets begin others.
-const MOST_ATTEMPTS: usize = 4;
+const MOST_HANDSHAKES: usize = 4;
 
 /// Lets the other connections do what is due, and says when something is next.
-pub(super) fn step_attempts(
-    attempts: &mut [Connection],
+pub(super) fn step_handshakes(
+    handshakes: &mut [Connection],
     now: SimTime,
     outbox: &mut Outbox,
 ) -> Result<Option<SimTime>, EndpointError> {
-    for attempt in attempts.iter_mut() {
-        attempt.on_timer(now);
+    for handshake in handshakes.iter_mut() {
+        handshake.on_timer(now);
         let mut out = Output { content: &Zeros, packets: &mut outbox.packets };
-        while attempt.transmit(now, &mut out)? {}
+        while handshake.transmit(now, &mut out)? {}
     }
-    Ok(attempts.iter_mut().filter_map(|attempt| attempt.timer(now)).min())
+    Ok(handshakes.iter_mut().filter_map(|handshake| handshake.timer(now)).min())
 }
 
 impl Listener {
@@ -36,7 +36,7 @@ impl Listener {
         let Stage::Connected(connection) = &mut self.stage else { return Ok(()) };
         let Some(addresses) = connection.take_restart() else { return Ok(()) };
         let opening = connection.opening(addresses);
-        let next = connection.successor(now, opening);
+        let next = connection.restarted(now, opening);
         let mut next = next.map_err(|error| stack_error(now, &error))?;
         next.inherit(connection, now);
         next.start(now);
@@ -55,13 +55,13 @@ impl Listener {
     }
 
     /// Whether a packet is for a connection that is not complete yet.
-    pub(super) fn is_for_attempt(&self, id: ConnectionId) -> bool {
-        self.attempts.iter().any(|attempt| attempt.is_addressed_by(id))
+    pub(super) fn is_for_handshake(&self, id: ConnectionId) -> bool {
+        self.handshakes.iter().any(|handshake| handshake.is_addressed_by(id))
     }
 
     /// Takes in packets for another connection than the present one.
     #[cold]
-    pub(super) fn receive_attempt(
+    pub(super) fn receive_handshake(
         &mut self,
         now: SimTime,
         meta: &Meta,
@@ -71,14 +71,15 @@ impl Listener {
         let header = &packets[0].header;
         if let Header::Initial(long) = header {
             let LongHeader { destination, source, token, .. } = (**long).clone();
-            self.begin_attempt(now, meta, size, &First { destination, source, token })?;
+            self.begin_handshake(now, meta, size, &First { destination, source, token })?;
         }
         let id = header.destination();
-        let Some(at) = self.attempts.iter().position(|attempt| attempt.is_addressed_by(id)) else {
+        let Some(at) = self.handshakes.iter().position(|handshake| handshake.is_addressed_by(id))
+        else {
             return Ok(());
         };
         let received = received(meta);
-        self.attempts[at].on_datagram(now, &received, None);
+        self.handshakes[at].on_datagram(now, &received, None);
         let mut adopted = false;
         for packet in packets {
             if adopted {
@@ -86,7 +87,7 @@ impl Listener {
                     connection.on_packet(now, &received, packet);
                 }
             } else {
-                self.attempts[at].on_packet(now, &received, packet);
+                self.handshakes[at].on_packet(now, &received, packet);
                 adopted = self.adopt(now, at);
             }
         }
@@ -95,7 +96,7 @@ impl Listener {
 
     /// The same for bytes. 1-RTT packets behind the one that completes the handshake are dropped, and sent again by the client.
     #[cold]
-    pub(super) fn receive_attempt_bytes(
+    pub(super) fn receive_handshake_bytes(
         &mut self,
         now: SimTime,
         meta: &Meta,
@@ -103,27 +104,28 @@ impl Listener {
         bytes: BytesMut,
         content: &dyn Content,
     ) -> Result<(), EndpointError> {
-        if !self.is_for_attempt(id)
+        if !self.is_for_handshake(id)
             && let Some(first) = first_of(self.stateless.cipher(), &bytes)
         {
-            self.begin_attempt(now, meta, bytes.len() as u64, &first)?;
+            self.begin_handshake(now, meta, bytes.len() as u64, &first)?;
         }
-        if let Some(at) = self.attempts.iter().position(|attempt| attempt.is_addressed_by(id)) {
-            self.attempts[at].on_bytes(now, &received(meta), bytes, content);
+        if let Some(at) = self.handshakes.iter().position(|handshake| handshake.is_addressed_by(id))
+        {
+            self.handshakes[at].on_bytes(now, &received(meta), bytes, content);
             self.adopt(now, at);
         }
         Ok(())
     }
 
     /// A client's first packet reached a server that has a connection.
-    fn begin_attempt(
+    fn begin_handshake(
         &mut self,
         now: SimTime,
         meta: &Meta,
         size: u64,
         first: &First,
     ) -> Result<(), EndpointError> {
-        if size < MINIMUM_DATAGRAM || self.is_for_attempt(first.destination) {
+        if size < MINIMUM_DATAGRAM || self.is_for_handshake(first.destination) {
             return Ok(());
         }
         match self.stateless.decide(now, meta.source, first) {
@@ -135,12 +137,12 @@ impl Listener {
                     original_destination: original,
                     retry_source,
                 };
-                let attempt = connection.successor(now, opening);
-                let attempt = attempt.map_err(|error| stack_error(now, &error))?;
-                if self.attempts.len() == MOST_ATTEMPTS {
-                    self.totals += self.attempts.remove(0).totals();
+                let handshake = connection.restarted(now, opening);
+                let handshake = handshake.map_err(|error| stack_error(now, &error))?;
+                if self.handshakes.len() == MOST_HANDSHAKES {
+                    self.totals += self.handshakes.remove(0).totals();
                 }
-                self.attempts.push(attempt);
+                self.handshakes.push(handshake);
                 Ok(())
             }
             Decision::Retry(_) | Decision::Refuse(_) => self.on_first(now, meta, first),
@@ -150,17 +152,17 @@ impl Listener {
     /// Puts a connection whose handshake is complete in the place of the present one. Returns whether it is.
     fn adopt(&mut self, now: SimTime, at: usize) -> bool {
         let Stage::Connected(connection) = &mut self.stage else { return false };
-        if !self.attempts[at].is_complete() {
+        if !self.handshakes[at].is_complete() {
             return false;
         }
         // Those that began later are the client's newer ones, and go on: it has given this one up already.
-        let newer = self.attempts.split_off(at + 1);
-        let mut older = std::mem::replace(&mut self.attempts, newer);
+        let newer = self.handshakes.split_off(at + 1);
+        let mut older = std::mem::replace(&mut self.handshakes, newer);
         let Some(mut next) = older.pop() else { return false };
         next.inherit(connection, now);
         **connection = next;
-        for attempt in older {
-            self.totals += attempt.totals();
+        for handshake in older {
+            self.totals += handshake.totals();
         }
         true
     }

@@ -37,25 +37,25 @@ impl Connection {
 
     /// The beginning of another connection of a client, from another address.
     pub(crate) fn opening(&self, addresses: FourTuple) -> Opening {
-        let id = Self::first_id(&self.successor_rng(), "initial-destination");
+        let id = Self::first_id(&self.restart_rng(), "initial-destination");
         Opening { addresses, remote_id: id, original_destination: id, retry_source: None }
     }
 
-    fn successor_rng(&self) -> leobench_base::RngTree {
-        self.lineage.rng.child(&format!("successor-{}", self.lineage.successors))
+    fn restart_rng(&self) -> leobench_base::RngTree {
+        self.lineage.rng.child(&format!("successor-{}", self.lineage.restarts))
     }
 
     /// Another connection between the same ends. It has nothing but a handshake until it inherits the rest.
     ///
     /// # Errors
     /// `INTERNAL_ERROR` if TLS cannot start.
-    pub(crate) fn successor(
+    pub(crate) fn restarted(
         &mut self,
         now: SimTime,
         opening: Opening,
     ) -> Result<Self, TransportError> {
-        let rng = self.successor_rng();
-        self.lineage.successors += 1;
+        let rng = self.restart_rng();
+        self.lineage.restarts += 1;
         let plugins = Plugins::NONE;
         let context = CongestionContext { rng: &rng, paced: false, plugins };
         let control = Control::new("newreno", NewRenoSpec::default().build(&context));
@@ -94,7 +94,7 @@ impl Connection {
             rng,
         };
         let mut next = Self::new(parts, now)?;
-        next.lineage.provisional = true;
+        next.lineage.awaits_streams = true;
         Ok(next)
     }
 
@@ -104,7 +104,7 @@ impl Connection {
         let recovery = &mut old.paths.first_mut().recovery;
         recovery.give_up(now, Space::Data, &mut old.outcome);
         old.settle_outcome(PathSet::FIRST);
-        self.lineage.provisional = false;
+        self.lineage.awaits_streams = false;
         let id = PathSet::FIRST;
         let handshake = self.control.totals(id);
         std::mem::swap(&mut self.streams, &mut old.streams);
