@@ -14,7 +14,6 @@ mod framing;
 mod intervals;
 mod losses;
 mod offload;
-mod outlet;
 mod port;
 mod precedence;
 mod processors;
@@ -22,6 +21,7 @@ mod programs;
 mod report;
 mod session;
 pub mod spin;
+mod transmit_queue;
 mod verdict;
 mod writer;
 

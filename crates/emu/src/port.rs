@@ -9,15 +9,15 @@ use leobench_sim::network::Egress;
 
 use crate::budget::Budget;
 use crate::device::Device;
-use crate::outlet::{Outlet, Waiting};
 use crate::spin::SpinObserver;
+use crate::transmit_queue::{TransmitQueue, Waiting};
 
 /// The ports of a network, and the devices by which packets leave there.
 #[derive(Debug, Default)]
 pub struct Ports {
     /// By port.
     hosts: Vec<Host>,
-    pub(crate) outlets: Vec<Outlet>,
+    pub(crate) queues: Vec<TransmitQueue>,
     /// Packets that no device takes.
     pub(crate) refused: u64,
     /// The observer of the spin bits of QUIC connections.
@@ -29,7 +29,7 @@ pub struct Ports {
 /// The devices of a host, by the addresses of its interfaces.
 #[derive(Debug)]
 struct Host {
-    /// Each with the number of its outlet.
+    /// Each with the number of its transmit queue.
     devices: Vec<(IpAddr, usize)>,
     /// Addresses that the host does not have at the moment: what still arrives for them is nobody's fault.
     gone: Vec<IpAddr>,
@@ -41,15 +41,15 @@ impl Ports {
     pub fn open(&mut self, devices: Vec<(Vec<IpAddr>, Device)>, budget: Budget) -> PortId {
         let mut by_address = Vec::new();
         for (addresses, device) in devices {
-            let outlet = self.outlets.len();
-            by_address.extend(addresses.into_iter().map(|address| (address, outlet)));
-            self.outlets.push(Outlet::new(device, budget));
+            let queue = self.queues.len();
+            by_address.extend(addresses.into_iter().map(|address| (address, queue)));
+            self.queues.push(TransmitQueue::new(device, budget));
         }
         self.hosts.push(Host { devices: by_address, gone: Vec::new() });
         PortId::from(self.hosts.len() - 1)
     }
 
-    /// The outlet by which something leaves, and the packet; or nothing.
+    /// The transmit queue by which something leaves, and the packet; or nothing.
     pub(crate) fn route(&mut self, event: Egress) -> Option<(usize, Waiting)> {
         match event {
             Egress::Packet { at, port, packet } => self.route_packet(at, port, packet),

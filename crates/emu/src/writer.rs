@@ -14,10 +14,10 @@ use leobench_base::{SimDuration, SimTime};
 use leobench_sim::network::{Egress, Network};
 
 use crate::clock::{WallClock, cpu_time};
-use crate::outlet::{Departures, Outlets, Waiting};
 use crate::port::Ports;
 use crate::precedence::{Precedence, Rank};
 use crate::spin::SpinObserver;
+use crate::transmit_queue::{Departures, TransmitQueues, Waiting};
 
 /// For how long packets gather, usually and while the driver is busy.
 const MODERATION: SimDuration = SimDuration::from_micros(50);
@@ -57,9 +57,9 @@ impl Pace {
 pub(crate) struct Writer {
     clock: WallClock,
     ports: Ports,
-    /// The outlets that the driver writes to.
-    own: Outlets,
-    /// Whether the thread writes to an outlet, by its number.
+    /// The transmit queues that the driver writes to.
+    own: TransmitQueues,
+    /// Whether the thread writes to a transmit queue, by its number.
     is_away: Vec<bool>,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<SimDuration>>,
@@ -72,7 +72,7 @@ pub(crate) struct Writer {
     /// From when on devices may be written to.
     open_from: SimTime,
     looked_at: SimTime,
-    /// How often the load was looked at since the outlets were divided.
+    /// How often the load was looked at since the transmit queues were divided.
     looks: u32,
     /// The work of the driver and the thread until then.
     worked: SimDuration,
@@ -80,8 +80,8 @@ pub(crate) struct Writer {
 
 #[derive(Debug)]
 struct Shared {
-    /// The outlets that the thread writes to, and which it locks meanwhile.
-    outlets: Mutex<Outlets>,
+    /// The transmit queues that the thread writes to, and which it locks meanwhile.
+    queues: Mutex<TransmitQueues>,
     inbox: Mutex<Inbox>,
     filled: Condvar,
     /// Nanoseconds for which the thread has worked.
@@ -99,9 +99,9 @@ struct Inbox {
 
 impl Writer {
     pub(crate) fn new(clock: WallClock, mut ports: Ports) -> Self {
-        let outlets = std::mem::take(&mut ports.outlets);
+        let queues = std::mem::take(&mut ports.queues);
         let shared = Shared {
-            outlets: Mutex::default(),
+            queues: Mutex::default(),
             inbox: Mutex::default(),
             filled: Condvar::new(),
             worked: AtomicU64::new(0),
@@ -110,8 +110,8 @@ impl Writer {
         Self {
             clock,
             ports,
-            is_away: vec![false; outlets.len()],
-            own: Outlets::of(outlets),
+            is_away: vec![false; queues.len()],
+            own: TransmitQueues::of(queues),
             shared: Arc::new(shared),
             thread: None,
             may_share,
@@ -138,7 +138,7 @@ impl Writer {
     /// The packets written by now.
     pub(crate) fn departures(&self) -> Departures {
         let mut sum = self.own.departures.clone();
-        sum.add(&locked(&self.shared.outlets).departures);
+        sum.add(&locked(&self.shared.queues).departures);
         sum.refused += self.ports.refused;
         sum
     }
@@ -195,7 +195,7 @@ impl Writer {
         }
     }
 
-    /// Divides the outlets among the driver and the thread, or takes them back, if the thread has nothing to do at the moment: what it was
+    /// Divides the transmit queues among the driver and the thread, or takes them back, if the thread has nothing to do at the moment: what it was
     /// handed first has to leave first.
     fn share_out(&mut self, next: Pace) {
         let is_new = next != self.pace;
@@ -207,22 +207,22 @@ impl Writer {
         if !inbox.is_idle || !inbox.batch.is_empty() {
             return;
         }
-        let mut others = locked(&self.shared.outlets);
+        let mut others = locked(&self.shared.queues);
         let mut all: Vec<_> = self.own.take_all(&self.clock);
         all.extend(others.take_all(&self.clock));
         let mut all: Vec<_> = all
             .into_iter()
-            .map(|(number, mut outlet)| (outlet.take_written(), number, outlet))
+            .map(|(number, mut queue)| (queue.take_written(), number, queue))
             .collect();
         all.sort_unstable_by_key(|(written, number, _)| (std::cmp::Reverse(*written), *number));
         let total: u64 = all.iter().map(|(written, ..)| written).sum();
         // The driver also reads: for about half as long as all writing takes.
         let (mut driver, mut thread) = (total / 2, 0);
-        for (written, number, outlet) in all {
+        for (written, number, queue) in all {
             let is_away = next == Pace::Shared && thread <= driver;
             *(if is_away { &mut thread } else { &mut driver }) += written;
             self.is_away[number] = is_away;
-            if is_away { &mut others } else { &mut self.own }.put(number, outlet);
+            if is_away { &mut others } else { &mut self.own }.put(number, queue);
         }
         (self.pace, self.looks) = (next, 0);
     }
@@ -291,12 +291,12 @@ impl Shared {
             std::mem::swap(&mut batch, &mut inbox.batch);
             drop(inbox);
             let begin = clock.now();
-            let mut outlets = locked(&self.outlets);
+            let mut queues = locked(&self.queues);
             for (number, waiting) in batch.drain(..) {
-                outlets.push(number, waiting);
+                queues.push(number, waiting);
             }
-            outlets.write(clock);
-            drop(outlets);
+            queues.write(clock);
+            drop(queues);
             let took = clock.now().saturating_since(begin);
             self.worked.fetch_add(took.as_nanos(), Ordering::Relaxed);
         }

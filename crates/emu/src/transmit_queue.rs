@@ -1,4 +1,4 @@
-//! Outlets, in which packets gather to be written to a device together.
+//! Transmit queues, in which packets gather to be written to a device together.
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,7 @@ pub(crate) struct Departures {
     pub(crate) frames: u64,
     /// Packets that a device did not take.
     pub(crate) refused: u64,
-    /// Bytes of the packets, by outlet.
+    /// Bytes of the packets, by transmit queue.
     pub(crate) bytes: Vec<u64>,
     pub(crate) lateness: Lateness,
 }
@@ -35,7 +35,7 @@ impl Departures {
         self.lateness.add(&other.lateness);
     }
 
-    /// Counts bytes that left by an outlet.
+    /// Counts bytes that left by a transmit queue.
     fn carried(&mut self, number: usize, bytes: u64) {
         if self.bytes.len() <= number {
             self.bytes.resize(number + 1, 0);
@@ -69,7 +69,7 @@ struct Ready {
 
 /// The packets that leave by a device.
 #[derive(Debug)]
-pub(crate) struct Outlet {
+pub(crate) struct TransmitQueue {
     device: Device,
     budget: Budget,
     waiting: Vec<Waiting>,
@@ -85,7 +85,7 @@ pub(crate) struct Outlet {
     written: u64,
 }
 
-impl Outlet {
+impl TransmitQueue {
     pub(crate) fn new(device: Device, budget: Budget) -> Self {
         let (waiting, order, bytes, frames, due, packet) = Default::default();
         Self { device, budget, waiting, order, bytes, frames, due, packet, written: 0 }
@@ -155,32 +155,32 @@ impl Outlet {
     }
 }
 
-/// The outlets that a thread writes to.
+/// The transmit queues that a thread writes to.
 #[derive(Debug, Default)]
-pub(crate) struct Outlets {
+pub(crate) struct TransmitQueues {
     /// By number; those of the other thread are missing.
-    own: Vec<Option<Outlet>>,
+    own: Vec<Option<TransmitQueue>>,
     /// Those in which packets wait.
     filled: Vec<usize>,
     pub(crate) departures: Departures,
 }
 
-impl Outlets {
-    /// The outlets with the numbers from zero on.
-    pub(crate) fn of(outlets: Vec<Outlet>) -> Self {
-        Self { own: outlets.into_iter().map(Some).collect(), ..Self::default() }
+impl TransmitQueues {
+    /// The transmit queues with the numbers from zero on.
+    pub(crate) fn of(queues: Vec<TransmitQueue>) -> Self {
+        Self { own: queues.into_iter().map(Some).collect(), ..Self::default() }
     }
 
-    /// Lets a packet wait at an outlet.
+    /// Lets a packet wait in a transmit queue.
     pub(crate) fn push(&mut self, number: usize, waiting: Waiting) {
-        let Some(outlet) = self.own.get_mut(number).and_then(Option::as_mut) else {
+        let Some(queue) = self.own.get_mut(number).and_then(Option::as_mut) else {
             self.departures.refused += u64::from(!waiting.is_excused);
             return;
         };
-        if outlet.waiting.is_empty() {
+        if queue.waiting.is_empty() {
             self.filled.push(number);
         }
-        outlet.waiting.push(waiting);
+        queue.waiting.push(waiting);
     }
 
     /// Whether packets wait.
@@ -191,26 +191,26 @@ impl Outlets {
     /// Writes all packets that wait.
     pub(crate) fn write(&mut self, clock: &WallClock) {
         for number in self.filled.drain(..) {
-            if let Some(outlet) = &mut self.own[number] {
-                let bytes = outlet.write(clock, &mut self.departures);
+            if let Some(queue) = &mut self.own[number] {
+                let bytes = queue.write(clock, &mut self.departures);
                 self.departures.carried(number, bytes);
             }
         }
     }
 
-    /// Takes all outlets out, with their numbers, once they are written.
-    pub(crate) fn take_all(&mut self, clock: &WallClock) -> Vec<(usize, Outlet)> {
+    /// Takes all transmit queues out, with their numbers, once they are written.
+    pub(crate) fn take_all(&mut self, clock: &WallClock) -> Vec<(usize, TransmitQueue)> {
         self.write(clock);
         let own = self.own.iter_mut().enumerate();
-        own.filter_map(|(number, outlet)| Some((number, outlet.take()?))).collect()
+        own.filter_map(|(number, queue)| Some((number, queue.take()?))).collect()
     }
 
-    /// Puts an outlet in.
-    pub(crate) fn put(&mut self, number: usize, outlet: Outlet) {
+    /// Puts a transmit queue in.
+    pub(crate) fn put(&mut self, number: usize, queue: TransmitQueue) {
         if self.own.len() <= number {
             self.own.resize_with(number + 1, || None);
         }
-        self.own[number] = Some(outlet);
+        self.own[number] = Some(queue);
     }
 }
 
@@ -237,17 +237,17 @@ mod tests {
     fn packets_of_a_connection_become_one_frame_between_others() {
         let (inside, outside) = UnixDatagram::pair().unwrap();
         let device = Device::new(OwnedFd::from(inside), Framing::Virtio { datagrams: true });
-        let mut outlets = Outlets::of(vec![Outlet::new(device, Budget::default())]);
+        let mut queues = TransmitQueues::of(vec![TransmitQueue::new(device, Budget::default())]);
         for number in 0..4 {
             for port in [2, 1, 3] {
                 let packet = packet(port, number);
-                outlets.push(0, Waiting { due: SimTime::ZERO, packet, is_excused: false });
+                queues.push(0, Waiting { due: SimTime::ZERO, packet, is_excused: false });
             }
         }
-        assert!(outlets.has_some());
-        outlets.write(&WallClock::new());
-        assert!(!outlets.has_some());
-        let departures = &outlets.departures;
+        assert!(queues.has_some());
+        queues.write(&WallClock::new());
+        assert!(!queues.has_some());
+        let departures = &queues.departures;
         assert_eq!((departures.packets, departures.frames, departures.refused), (12, 3, 0));
         // Each with 28 bytes of headers.
         assert_eq!(departures.bytes, [12 * 128]);
