@@ -66,7 +66,7 @@ format: $(VENV)/.requirements
 lint: $(VENV)/.requirements
 	rustfmt --check $(filter %.rs,$(RUST))
 	cargo clippy --workspace --all-targets -- -D warnings
-	cargo clippy --package leobench-web -- -D warnings
+	cargo clippy --package leobench-playground -- -D warnings
 	cargo clippy --package leobench-py --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
 	$(BIN)/ruff check

@@ -3,7 +3,7 @@
 //
 // To the worker: { kind: "load", module: base64 of the gzipped WebAssembly }, then { kind: "run", id, request } as often as
 // one likes; a run that is under way when the next one comes is given up. From the worker: "ready", and for each run
-// "progress", then "done" or "refused"; "broken" if the engine cannot go on. crates/web/src/boundary.rs is the other side.
+// "progress", then "done" or "refused"; "broken" if the engine cannot go on. crates/playground/src/boundary.rs is the other side.
 "use strict";
 
 // Events between two looks at the messages: some milliseconds of work.

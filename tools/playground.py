@@ -32,7 +32,7 @@ BUILT = ROOT / "target" / "playground" / "index.html"
 
 TARGET = "wasm32-unknown-unknown"
 PROFILE = "playground"
-MODULE = ROOT / "target" / TARGET / PROFILE / "leobench_web.wasm"
+MODULE = ROOT / "target" / TARGET / PROFILE / "leobench_playground.wasm"
 
 # Bytes of the whole page at most.
 LARGEST = 5_000_000
@@ -109,7 +109,7 @@ def build() -> bytes:
         "cargo",
         "build",
         "--package",
-        "leobench-web",
+        "leobench-playground",
         "--target",
         TARGET,
         "--profile",

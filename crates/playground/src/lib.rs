@@ -11,7 +11,7 @@
 //!
 //! Only numbers are arguments and results of the functions, so no tool generates code, and the module imports nothing. The features
 //! `captures`, `files`, `noq`, `parquet` and `tls` of the crates below are off in a page; a scenario that needs one of them is
-//! refused. `cargo tree --package leobench-web --target wasm32-unknown-unknown --edges normal` shows what is in.
+//! refused. `cargo tree --package leobench-playground --target wasm32-unknown-unknown --edges normal` shows what is in.
 
 mod boundary;
 mod session;
