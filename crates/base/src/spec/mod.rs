@@ -8,23 +8,25 @@
 
 mod bound;
 mod error;
+mod kinds;
 mod leaf;
 pub mod length;
 pub mod limit;
 mod macros;
 mod name;
 pub mod quantity;
-mod table;
+mod reader;
 mod value;
 
 pub use bound::{Bound, UpTo};
 pub use error::{At, Fault, SpecError, cut, nearest, quoted, sentence};
+pub use kinds::{named_kind, with_kind};
 pub use leaf::{Probability, Range, Ratio, Weight, Whole};
 pub use length::{Length, Ring};
 pub use limit::{Limit, Span};
 pub use name::{LONGEST_NAME, NAME, is_label, is_name};
 pub use quantity::Window;
-pub use table::{Reader, named_kind, with_kind};
+pub use reader::Reader;
 pub use value::{Table, Value};
 
 pub use serde_json::{Map as SchemaMap, Value as Schema, json};

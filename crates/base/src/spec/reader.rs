@@ -2,7 +2,7 @@
 
 use super::error::{At, SpecError};
 use super::value::{Table, Value};
-use super::{Bound, Schema, Spec};
+use super::{Bound, Spec};
 
 /// Reads the keys of one table, of which it knows all.
 pub struct Reader<'a> {
@@ -21,12 +21,8 @@ impl<'a> Reader<'a> {
         let Value::Table(table) = value else {
             return Err(at.error(value, format!("is {}", value.type_name())).allowed("a table"));
         };
-        match table.iter().find(|(key, _)| !known.contains(key)) {
-            None => Ok(Self { table, at }),
-            Some((key, value)) => {
-                Err(at.key(key).error(value, SpecError::UNKNOWN_KEY).words(key, known))
-            }
-        }
+        refuse_unknown_keys(table, at, known)?;
+        Ok(Self { table, at })
     }
 
     /// Reads a key whose absence means [`Spec::absent`].
@@ -63,27 +59,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The name of a kind, and its schema.
-type Kind<'k> = (&'k str, fn() -> Schema);
-
-/// The kind of a table that does not say it: the first of `kinds` that requires a key named after itself which the
-/// table has.
-#[doc(hidden)]
-pub fn named_kind(table: &Table, kinds: &[Kind<'_>]) -> Option<Value> {
-    let is_named = |(word, schema): &&Kind<'_>| {
-        table.get(word).is_some()
-            && schema()["required"].as_array().is_some_and(|keys| keys.contains(&(*word).into()))
-    };
-    kinds.iter().find(is_named).map(|(word, _)| Value::String((*word).to_owned()))
-}
-
-/// The table of a kind: `kind`, and the keys of `inner`.
-#[doc(hidden)]
-pub fn with_kind(kind: &str, inner: Table) -> Table {
-    let mut table = Table::new();
-    table.insert("kind", Value::String(kind.to_owned()));
-    for (key, value) in inner {
-        table.insert(&key, value);
+/// Refuses the first key of a table that is not `known`, with the nearest one that is.
+fn refuse_unknown_keys(table: &Table, at: &At<'_>, known: &[&str]) -> Result<(), SpecError> {
+    match table.iter().find(|(key, _)| !known.contains(key)) {
+        None => Ok(()),
+        Some((key, value)) => {
+            Err(at.key(key).error(value, SpecError::UNKNOWN_KEY).words(key, known))
+        }
     }
-    table
 }
