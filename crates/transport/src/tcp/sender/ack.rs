@@ -176,7 +176,7 @@ impl Sender {
     /// have triggered the acknowledgement of all (Karn's rule, RFC 6298 section 3; `FLAG_RETRANS_DATA_ACKED` in Linux).
     /// In that case the timestamp is used (RFC 7323 section 4).
     fn measure(&mut self, now: SimTime, ack: &Ack, advanced: bool, delivered: &[Sent]) {
-        let ambiguous = delivered.iter().any(|sent| sent.repeated);
+        let ambiguous = delivered.iter().any(|sent| sent.retransmitted);
         let latest = delivered.iter().map(|sent| sent.at).max().filter(|_| !ambiguous);
         let sample = match (latest, ack.echo) {
             (Some(at), _) => now.saturating_since(at),
@@ -212,7 +212,7 @@ impl Sender {
         let recovering = reducing || suspicious && !self.rack.reordering;
         // RFC 7323 section 4.3: the receiver echoes the segment that advanced it, or an earlier one.
         let proven = |sent: &Sent| echo.is_some_and(|echo| !self.stamps.precedes(echo, sent.at));
-        let ambiguous = |sent: &Sent| sent.repeated && !proven(sent);
+        let ambiguous = |sent: &Sent| sent.retransmitted && !proven(sent);
         if !self.agreed.sack && echo.is_some() {
             let early = |sent: &&Sent| sent.fate == Fate::Flying && ambiguous(sent);
             let spurious = delivered.iter().filter(early).count();

@@ -139,7 +139,7 @@ pub(super) struct Sender {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Forced {
     /// Retransmit this segment.
-    Repeat(u64),
+    Retransmit(u64),
     /// Send new data if there is any, otherwise the last segment again: a tail loss probe.
     Probe,
     /// Send an empty segment that the receiver must answer: a zero-window probe.
@@ -292,7 +292,7 @@ impl Sender {
     /// The next segment that may be sent now, if any.
     pub(super) fn next(&mut self, now: SimTime, outgoing: &mut Outgoing) -> Option<Departure> {
         match self.forced.take() {
-            Some(Forced::Repeat(number)) => return Some(self.repeat(now, number)),
+            Some(Forced::Retransmit(number)) => return Some(self.retransmit(now, number)),
             Some(Forced::Probe) => return self.send_probe(now, outgoing),
             Some(Forced::Small) => {
                 let fits = self.edge.saturating_sub(self.nxt);
@@ -327,7 +327,7 @@ impl Sender {
                 Some(Doubt::Second) if limit.is_some() => {}
                 Some(Doubt::Second) | None => {
                     let size = self.board.get(number).size();
-                    return (self.flying() + size <= window).then(|| self.repeat(now, number));
+                    return (self.flying() + size <= window).then(|| self.retransmit(now, number));
                 }
             }
         }
@@ -402,12 +402,12 @@ impl Sender {
 
     /// Retransmits a segment.
     #[inline(never)]
-    fn repeat(&mut self, now: SimTime, number: u64) -> Departure {
+    fn retransmit(&mut self, now: SimTime, number: u64) -> Departure {
         let earlier = self.board.get(number).transmission;
-        let transmission = self.board.repeat(now, number);
+        let transmission = self.board.note_retransmission(now, number);
         let Sent { start, end, .. } = *self.board.get(number);
         if let Some(undo) = &mut self.undo {
-            undo.on_repeated(now);
+            undo.on_retransmitted(now);
         }
         self.on_sent(now, end - start, transmission);
         if self.board.first() == Some(number) {

@@ -57,11 +57,11 @@ impl Rack {
     ) {
         if sent.end > self.fack {
             self.fack = sent.end;
-        } else if sent.end < self.fack && !sent.repeated {
+        } else if sent.end < self.fack && !sent.retransmitted {
             self.reordering = true;
         }
         let rtt = now.saturating_since(sent.at);
-        if sent.repeated && (ambiguous || rtt < min_rtt) {
+        if sent.retransmitted && (ambiguous || rtt < min_rtt) {
             return;
         }
         if self.latest.is_none_or(|latest| sent.transmission > latest) {

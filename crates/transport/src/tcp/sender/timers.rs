@@ -31,7 +31,7 @@ pub(super) enum Kind {
 pub(super) struct Probe {
     end: u64,
     /// The state of the segment before its retransmission; none if the probe was new data.
-    repeated: Option<Sent>,
+    retransmitted: Option<Sent>,
 }
 
 impl Sender {
@@ -161,7 +161,7 @@ impl Sender {
         // The loss window is one segment (RFC 5681 section 3.1), in addition to the data still in flight.
         self.cap =
             (!self.control.bypasses_recovery()).then(|| self.board.flying() + self.agreed.mss);
-        self.forced = Some(Forced::Repeat(first));
+        self.forced = Some(Forced::Retransmit(first));
     }
 
     fn lose_on_timeout(&mut self, now: SimTime) {
@@ -187,9 +187,9 @@ impl Sender {
         let last = self.board.last()?;
         let fits = self.edge.saturating_sub(self.nxt).min(self.agreed.mss);
         let sent = self.send(now, outgoing, fits);
-        let repeated = sent.is_none().then(|| *self.board.get(last));
-        let departure = sent.unwrap_or_else(|| self.repeat(now, last));
-        self.probe = Some(Probe { end: self.nxt, repeated });
+        let retransmitted = sent.is_none().then(|| *self.board.get(last));
+        let departure = sent.unwrap_or_else(|| self.retransmit(now, last));
+        self.probe = Some(Probe { end: self.nxt, retransmitted });
         self.restart_timer(now);
         Some(departure)
     }
@@ -203,7 +203,7 @@ impl Sender {
         duplicate: Option<(u64, u64)>,
     ) {
         let Some(probe) = self.probe.filter(|probe| ack.next >= probe.end) else { return };
-        match probe.repeated {
+        match probe.retransmitted {
             None => self.probe = None,
             Some(sent) if duplicate.is_some_and(|(_, end)| end == sent.end) => self.probe = None,
             Some(sent) if ack.next > probe.end => {

@@ -13,28 +13,28 @@ pub(super) struct Undo {
     /// First unacknowledged byte at the time of the reduction.
     marker: u64,
     /// Segments retransmitted since, and not reported as duplicates.
-    repeated: u64,
+    retransmitted: u64,
     /// When the first of them was sent.
     first: Option<SimTime>,
 }
 
 impl Undo {
     pub(super) fn new(marker: u64) -> Self {
-        Self { marker, repeated: 0, first: None }
+        Self { marker, retransmitted: 0, first: None }
     }
 
-    pub(super) fn on_repeated(&mut self, now: SimTime) {
-        self.repeated += 1;
+    pub(super) fn on_retransmitted(&mut self, now: SimTime) {
+        self.retransmitted += 1;
         self.first.get_or_insert(now);
     }
 
     /// The receiver reports a duplicate that starts at `start`; returns whether all retransmissions were duplicates.
     fn on_duplicate(&mut self, start: u64) -> bool {
-        if start < self.marker || self.repeated == 0 {
+        if start < self.marker || self.retransmitted == 0 {
             return false;
         }
-        self.repeated -= 1;
-        self.repeated == 0
+        self.retransmitted -= 1;
+        self.retransmitted == 0
     }
 
     /// Whether an acknowledgement that advanced was sent before the first retransmission could bring it about (RFC 3522
@@ -115,10 +115,10 @@ impl Sender {
     #[cold]
     fn doubt_further(&mut self, ack: &Ack, advanced: bool, delivered: &[Sent]) {
         let Some(doubt) = self.doubt else { return };
-        let original = |sent: &Sent| !sent.repeated && sent.end <= self.recover;
+        let original = |sent: &Sent| !sent.retransmitted && sent.end <= self.recover;
         // Without selective acknowledgements, data that was not retransmitted may have waited beyond a gap that the
         // retransmission has filled (section 2.1).
-        let filled = !self.agreed.sack && delivered.iter().any(|sent| sent.repeated);
+        let filled = !self.agreed.sack && delivered.iter().any(|sent| sent.retransmitted);
         if !filled && delivered.iter().any(original) {
             self.undo_reduction("F-RTO");
             return;

@@ -38,7 +38,7 @@ pub(in crate::tcp) struct Sent {
     /// The state of that transmission.
     pub fate: Fate,
     /// Whether that was a retransmission.
-    pub repeated: bool,
+    pub retransmitted: bool,
     /// Whether RACK has taken that transmission for lost.
     overdue: bool,
 }
@@ -133,7 +133,7 @@ impl Scoreboard {
             at: now,
             transmission,
             fate: Fate::Flying,
-            repeated: false,
+            retransmitted: false,
             overdue: false,
         });
         self.flying += end - start;
@@ -141,7 +141,7 @@ impl Scoreboard {
     }
 
     /// Records a retransmission; returns its number.
-    pub fn repeat(&mut self, now: SimTime, number: u64) -> u64 {
+    pub fn note_retransmission(&mut self, now: SimTime, number: u64) -> u64 {
         let transmission = self.stamp();
         self.transmissions.push_back((number, transmission));
         let sent = &mut self.segments[(number - self.first) as usize];
@@ -149,14 +149,14 @@ impl Scoreboard {
             self.lost.remove(&number);
             self.flying += sent.size();
             self.retransmissions += 1;
-        } else if !sent.repeated {
+        } else if !sent.retransmitted {
             self.retransmissions += 1;
         }
         *sent = Sent {
             at: now,
             transmission,
             fate: Fate::Flying,
-            repeated: true,
+            retransmitted: true,
             overdue: false,
             ..*sent
         };
@@ -175,7 +175,7 @@ impl Scoreboard {
             match sent.fate {
                 Fate::Flying => {
                     self.flying -= sent.size();
-                    self.retransmissions -= u64::from(sent.repeated);
+                    self.retransmissions -= u64::from(sent.retransmitted);
                 }
                 Fate::Lost => _ = self.lost.remove(&self.first),
                 Fate::Sacked => self.sacked_segments -= 1,
@@ -221,7 +221,7 @@ impl Scoreboard {
             match sent.fate {
                 Fate::Flying => {
                     self.flying -= sent.size();
-                    self.retransmissions -= u64::from(sent.repeated);
+                    self.retransmissions -= u64::from(sent.retransmitted);
                 }
                 Fate::Lost => _ = self.lost.remove(&number),
                 Fate::Sacked => unreachable!("a segment in a gap"),
@@ -241,7 +241,7 @@ impl Scoreboard {
         if sent.fate == Fate::Flying {
             sent.fate = Fate::Lost;
             self.flying -= sent.size();
-            self.retransmissions -= u64::from(sent.repeated);
+            self.retransmissions -= u64::from(sent.retransmitted);
             self.lost.insert(number);
         }
     }
@@ -286,7 +286,7 @@ impl Scoreboard {
             let sent = &mut self.segments[(number - self.first) as usize];
             sent.fate = Fate::Flying;
             self.flying += sent.size();
-            self.retransmissions += u64::from(sent.repeated);
+            self.retransmissions += u64::from(sent.retransmitted);
         }
         let segments = (self.first..).zip(&self.segments);
         let flying = segments.filter(|(_, sent)| sent.fate == Fate::Flying && !sent.overdue);

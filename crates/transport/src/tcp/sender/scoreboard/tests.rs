@@ -36,8 +36,8 @@ fn any_step() -> impl Strategy<Value = Step> {
 fn check(board: &mut Scoreboard, list: &[Sent], gone: usize) {
     let flying: Vec<_> = list[gone..].iter().filter(|sent| sent.fate == Fate::Flying).collect();
     assert_eq!(board.flying(), flying.iter().map(|sent| sent.size()).sum::<u64>());
-    let repeated = flying.iter().any(|sent| sent.repeated);
-    assert_eq!(board.has_retransmissions(), repeated);
+    let retransmitted = flying.iter().any(|sent| sent.retransmitted);
+    assert_eq!(board.has_retransmissions(), retransmitted);
     assert_eq!(board.len(), list.len() - gone);
     let sacked = list[gone..].iter().filter(|sent| sent.fate == Fate::Sacked).count();
     assert_eq!(board.sacked_segments(), sacked as u64);
@@ -66,14 +66,14 @@ proptest! {
                     let start = list.last().map_or(0, |sent| sent.end);
                     prop_assert_eq!(board.push(now, start, start + size), stamp);
                     let fate = Fate::Flying;
-                    let (end, repeated) = (start + size, false);
+                    let (end, retransmitted) = (start + size, false);
                     list.push(Sent {
                         start,
                         end,
                         at: now,
                         transmission: stamp,
                         fate,
-                        repeated,
+                        retransmitted,
                         overdue: false,
                     });
                     stamp += 1;
@@ -83,13 +83,13 @@ proptest! {
                     if list[index].fate == Fate::Sacked {
                         continue;
                     }
-                    prop_assert_eq!(board.repeat(now, index as u64), stamp);
+                    prop_assert_eq!(board.note_retransmission(now, index as u64), stamp);
                     let fate = Fate::Flying;
                     list[index] = Sent {
                         at: now,
                         transmission: stamp,
                         fate,
-                        repeated: true,
+                        retransmitted: true,
                         overdue: false,
                         ..list[index]
                     };
