@@ -3,11 +3,12 @@
 //! to congestion and for what follows from it: pacing rate and window.
 
 mod congestion;
-mod control;
 mod drain;
+mod pacing;
 mod probe_bw;
 mod probe_rtt;
 mod startup;
+mod window;
 
 use leobench_base::spec::{Range, Whole};
 use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
@@ -156,7 +157,7 @@ impl Bbr3 {
             probe_bw: ProbeBandwidth::new(now),
             probe_rtt: ProbeRtt::new(now),
             idle_restart: false,
-            pacing_rate: control::initial_pacing_rate(initial_window),
+            pacing_rate: pacing::initial_pacing_rate(initial_window),
             window: initial_window,
             prior_window: 0,
             in_flight: 0,
