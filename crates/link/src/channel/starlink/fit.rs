@@ -9,8 +9,8 @@ use leobench_base::spec::{
 
 use super::super::ChannelContext;
 use super::super::files::unreadable;
+use super::drawn_value::MOST_MBPS;
 use super::outages::OutageSpec;
-use super::quantity::MOST_MBPS;
 use crate::process::ProcessSpec;
 
 /// The fits that come with leobench, by name.

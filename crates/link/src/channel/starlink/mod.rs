@@ -1,26 +1,26 @@
 //! A channel fitted to measurements of Starlink: delay, capacity, loss and outages that change with the slots of 15 s
 //! and within them.
 //!
-//! [`FitSpec`] are the parameters. `Motion` draws from them: `Quantity` is a delay or a capacity,
+//! [`FitSpec`] are the parameters. `Motion` draws from them: `DrawnValue` is a delay or a capacity,
 //! `LossChain` the loss of a direction, `Outages` are the times at which nothing gets through. Each has a random stream
 //! of its own. `over_geometry` builds the channel for a path whose propagation delay is known.
 
+mod drawn_value;
 pub mod fit;
 mod loss;
 mod motion;
 mod outages;
 mod over_geometry;
-mod quantity;
 
 use leobench_base::spec::{Fault, TableSpec, UpTo};
 use leobench_base::{BitRate, ClockSpec, Direction, Phase, RngTree, SimDuration};
 
+use self::drawn_value::{DrawnValue, mbps, one_way};
 use self::fit::{DirectionPart, FitSpec, TerminalMotion};
 use self::loss::LossChain;
 use self::motion::{Motion, Parts};
 use self::outages::Outages;
 pub use self::over_geometry::KnownGeometry;
-use self::quantity::{Quantity, mbps, one_way};
 use super::{Channel, ChannelContext, ChannelModel, Mean};
 
 leobench_base::words! {
@@ -180,7 +180,7 @@ impl StarlinkSpec {
         let rates = Direction::BOTH.map(|direction| {
             let (part, rate, name) = self.direction(fit, direction);
             let rng = rng.child(name).child("capacity");
-            Quantity::new(part.capacity.as_ref(), rate, mbps, &rng)
+            DrawnValue::new(part.capacity.as_ref(), rate, mbps, &rng)
         });
         let losses = Direction::BOTH.map(|direction| {
             let (part, _, name) = self.direction(fit, direction);
@@ -188,7 +188,7 @@ impl StarlinkSpec {
         });
         let parts = Parts {
             clock: self.clock.build(every, phase, &rng.child("clock")),
-            delay: Quantity::new(delay, given, one_way, &rng.child("delay")),
+            delay: DrawnValue::new(delay, given, one_way, &rng.child("delay")),
             rates,
             losses,
         };
@@ -221,9 +221,10 @@ impl ChannelModel for StarlinkSpec {
         let slot = self.clock.mean_interval(slots(&fit).0);
         let silent: f64 = fit.silences().map(|(_, spec)| spec.share(slot)).sum();
         let (part, given, _) = self.direction(&fit, direction);
-        let mean_bps = |process| quantity::mean(process, |value| mbps(value).bps() as f64);
+        let mean_bps = |process| drawn_value::mean(process, |value| mbps(value).bps() as f64);
         let bps = part.capacity.as_ref().map_or(given.bps() as f64, mean_bps);
-        let mean_ns = |process| quantity::mean(process, |value| one_way(value).as_nanos() as f64);
+        let mean_ns =
+            |process| drawn_value::mean(process, |value| one_way(value).as_nanos() as f64);
         let delay = match &fit.delay {
             Some(part) => SimDuration::from_nanos(mean_ns(&part.process).round() as u64),
             None => self.delay.unwrap_or(SimDuration::ZERO),

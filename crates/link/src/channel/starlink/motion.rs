@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use leobench_base::{BitRate, Clock, Direction, SimDuration, SimTime};
 
 use super::super::{Channel, ChannelState, Service};
+use super::drawn_value::DrawnValue;
 use super::loss::LossChain;
 use super::outages::Outages;
-use super::quantity::Quantity;
 use crate::process::Elapsed;
 
 /// Label of the state between outages.
@@ -24,8 +24,8 @@ type States = [ChannelState; 2];
 #[derive(Debug)]
 pub(super) struct Parts {
     pub clock: Clock,
-    pub delay: Quantity<SimDuration>,
-    pub rates: [Quantity<BitRate>; 2],
+    pub delay: DrawnValue<SimDuration>,
+    pub rates: [DrawnValue<BitRate>; 2],
     pub losses: [LossChain; 2],
 }
 
@@ -152,7 +152,7 @@ impl Motion {
         outages: impl FnOnce(SimDuration, SimTime) -> Vec<Outages>,
     ) -> Self {
         let slot_end = parts.clock.next(SimTime::ZERO);
-        let moves = parts.delay.moves() || parts.rates.iter().any(Quantity::moves);
+        let moves = parts.delay.moves() || parts.rates.iter().any(DrawnValue::moves);
         let sequence = Sequence {
             open: parts.values(),
             outages: outages(parts.clock.age_at_start(), slot_end),

@@ -35,7 +35,7 @@ pub(super) fn mean(process: &ProcessSpec, of: impl Fn(f64) -> f64) -> f64 {
 
 /// A value in its unit, which may change from step to step.
 #[derive(Debug)]
-pub(super) enum Quantity<T> {
+pub(super) enum DrawnValue<T> {
     Constant(T),
     Drawn {
         walk: Box<Walk>,
@@ -47,7 +47,7 @@ pub(super) enum Quantity<T> {
     },
 }
 
-impl<T: Copy> Quantity<T> {
+impl<T: Copy> DrawnValue<T> {
     /// Draws from the process, if there is one.
     pub fn new(
         process: Option<&ProcessSpec>,
