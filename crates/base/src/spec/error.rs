@@ -222,6 +222,13 @@ impl Fault {
         Self { field: field.into(), problem: problem.into(), allowed: allowed.into() }
     }
 
+    /// The same fault, of a specification below `place`.
+    #[must_use]
+    pub fn within(self, place: &str) -> Self {
+        let dot = if self.field.is_empty() { "" } else { "." };
+        Self { field: format!("{place}{dot}{}", self.field), ..self }
+    }
+
     /// The error for the value at `at`; it shows the value of the faulty field.
     pub fn at(self, value: &Value, at: &At<'_>) -> SpecError {
         let place = match (at.to_string(), self.field.as_str()) {

@@ -45,9 +45,7 @@ fn check(spec: &BudgetSpec) -> Result<(), Fault> {
             "false, or a `receiver` with `antenna` and `noise`",
         ));
     }
-    atmosphere
-        .check_frequency(spec.frequency)
-        .map_err(|fault| Fault { field: format!("atmosphere.{}", fault.field), ..fault })
+    atmosphere.check_frequency(spec.frequency).map_err(|fault| fault.within("atmosphere"))
 }
 
 /// The relative position and pointing of both ends.

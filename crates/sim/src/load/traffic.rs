@@ -32,10 +32,8 @@ const MOST_FLOWS_OF_ALL: usize = 28_335;
 pub(super) fn expand(scenario: &mut Scenario, tree: &Value) -> Result<(), SpecError> {
     let Some(spec) = scenario.spec.traffic.clone() else { return Ok(()) };
     let expanded = expanded(&scenario.spec, &spec, scenario);
-    let (expanded, traffic) = expanded.map_err(|fault| {
-        let fault = Fault { field: format!("{TRAFFIC}.{}", fault.field), ..fault };
-        fault.at(tree, &At::ROOT)
-    })?;
+    let (expanded, traffic) =
+        expanded.map_err(|fault| fault.within(TRAFFIC).at(tree, &At::ROOT))?;
     scenario.spec = expanded;
     scenario.traffic = Some(traffic);
     Ok(())

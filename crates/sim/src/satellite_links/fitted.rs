@@ -22,7 +22,6 @@ use leobench_link::{Channel, ChannelContext, ChannelSpec, ChannelState, Service}
 use leobench_orbit::Epoch;
 
 use super::LinkState;
-use super::fault::within;
 use super::rate::{Rate, Rates};
 use crate::scenario::Scenario;
 
@@ -58,7 +57,7 @@ impl Fitted {
         let built = spec.build_over(&known, &context);
         built
             .map(|channel| Some(Self(channel)))
-            .map_err(|fault| within(&format!("links.{name}.channel"), fault))
+            .map_err(|fault| fault.within(&format!("links.{name}.channel")))
     }
 
     /// When it changes next.

@@ -3,7 +3,6 @@
 
 mod build;
 mod chain;
-mod fault;
 mod fitted;
 mod forwarded;
 mod orbits;

@@ -8,7 +8,6 @@ use leobench_base::{SimDuration, SimTime};
 use leobench_orbit::motion::{GroundStation, ground_stations};
 use leobench_orbit::{Angle, Observer, Track, View};
 
-use super::fault::within;
 use crate::scenario::{ConstellationSpec, text_of};
 
 /// A terminal or a gateway: an earth station in the terms of the ITU.
@@ -58,7 +57,7 @@ pub(super) fn stations_of(
     let mut all = EarthStations::default();
     let longest_m = spec.longest_range.map_or(f64::INFINITY, Distance::m);
     for (name, terminal) in &spec.terminals {
-        let at = |fault| within(&format!("constellation.terminals.{name}"), fault);
+        let at = |fault: Fault| fault.within(&format!("constellation.terminals.{name}"));
         let track = terminal.track(folder, spec.start.0).map_err(at)?;
         let view = terminal.view(Angle::from_degrees(lowest)).map_err(at)?;
         let view = View { longest_m, ..view };
@@ -69,13 +68,13 @@ pub(super) fn stations_of(
     let lowest = spec.gateway_elevation.map_or(lowest, Elevation::degrees);
     let view = View { longest_m, ..View::above(Angle::from_degrees(lowest)) };
     for (name, gateway) in &spec.gateways {
-        let at = |fault| within(&format!("constellation.gateways.{name}"), fault);
+        let at = |fault: Fault| fault.within(&format!("constellation.gateways.{name}"));
         let track = gateway.track().map_err(at)?;
         let (name, view, onwards) = (name.clone(), view.clone(), gateway.delay);
         all.gateways.push(EarthStation { name, track, view, apart: false, cell: None, onwards });
     }
     let Some(file) = &spec.gateway_list else { return Ok(all) };
-    let at = |fault| within("constellation", fault);
+    let at = |fault: Fault| fault.within("constellation");
     let allowed = "a list of gateways as CSV";
     let text = text_of(folder, "gateway_list", file).map_err(at)?;
     let listed = ground_stations::read(file, &text)

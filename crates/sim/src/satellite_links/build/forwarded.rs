@@ -5,7 +5,6 @@ use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_orbit::hypatia::Network;
 use leobench_orbit::{Angle, Constellation, Ephemeris, Gap, SatelliteId, Track, View};
 
-use super::super::fault::within;
 use super::super::forwarded::{Ends, ForwardedLinks};
 use super::super::stations::{EarthStation, EarthStations};
 use super::super::{Kind, LinkState, SatelliteLinks};
@@ -23,7 +22,7 @@ pub(super) fn build(
     let into = offset(scenario, spec, &network, length)?;
     let constellation = Constellation::of_satellites(network.satellites.clone());
     let names = constellation.satellites().iter().map(|one| one.name.clone()).collect();
-    let wrong = |problem: String| within("constellation.satellites", hypatia_fault(problem));
+    let wrong = |problem: String| hypatia_fault(problem).within("constellation.satellites");
     let ephemeris = Ephemeris::new(constellation, spec.start.0, spec.knots);
     let ephemeris = ephemeris.map_err(|error| wrong(error.to_string()))?;
     let stations = stations(scenario, &network, &ephemeris)?;
@@ -149,7 +148,7 @@ fn station(network: &Network, field: String, name: &str) -> Result<usize, Fault>
 fn place(network: &Network, ephemeris: &Ephemeris, number: usize) -> Result<EarthStation, Fault> {
     let station = &network.stations[number];
     let track = Track::fixed(&station.position);
-    let track = track.map_err(|error| within("constellation.satellites", hypatia_fault(error)))?;
+    let track = track.map_err(|error| hypatia_fault(error).within("constellation.satellites"))?;
     let height = ephemeris.position(SatelliteId::from(0));
     let lowest = ForwardedLinks::lowest_elevation(network, &station.position, height);
     let view = View::above(Angle::from_degrees(lowest));

@@ -20,7 +20,6 @@ use leobench_orbit::{
 
 use self::lasers::router;
 use super::chain::ChainLinks;
-use super::fault::within;
 use super::orbits::{LinkGateway, OrbitLinks, Routing};
 use super::rate::{Rate, Rates, carrier_to_noise};
 use super::stations::{EarthStation, find, stations_of};
@@ -45,7 +44,7 @@ struct Passage<'a> {
 impl Passage<'_> {
     /// A fault of a key in its table.
     fn fault(&self, fault: Fault) -> Fault {
-        within(&format!("links.{}.constellation", self.name), fault)
+        fault.within(&format!("links.{}.constellation", self.name))
     }
 }
 
@@ -57,7 +56,7 @@ pub(super) fn build(
     let (folder, start) = (scenario.folder.as_path(), spec.start.0);
     let length = scenario.spec.longest() + scenario.spec.foresight() + spec.knots * 2;
     let satellites = spec.satellites.model().build(folder, start, length);
-    let satellites = satellites.map_err(|fault| within("constellation.satellites", fault))?;
+    let satellites = satellites.map_err(|fault| fault.within("constellation.satellites"))?;
     let satellites = match satellites {
         Satellites::Forwarded(network) => {
             return forwarded::build(scenario, spec, *network, rng);
@@ -154,7 +153,7 @@ fn passages<'a>(
     });
     let mut all = Vec::new();
     for (number, name, link, spec) in with {
-        let at = |fault| within(&format!("links.{name}.constellation"), fault);
+        let at = |fault: Fault| fault.within(&format!("links.{name}.constellation"));
         let terminal = find("terminal".into(), "terminal", &spec.terminal, &stations.terminals);
         let terminal = terminal.map_err(at)?;
         let gateways = match &spec.gateways {
@@ -214,7 +213,7 @@ fn rate(
         }
         (_, Some(spec)) => {
             let budget = Budget::new(spec.clone());
-            let budget = budget.map_err(|fault| passage.fault(within(key, fault)))?;
+            let budget = budget.map_err(|fault| passage.fault(fault.within(key)))?;
             Ok(Rate::Budget { budget: Arc::new(budget), before: None })
         }
         (Some(BitRate::ZERO), None) => {
@@ -238,7 +237,7 @@ fn orbits(
     passages: &[Passage<'_>],
     rng: &RngTree,
 ) -> Result<OrbitLinks, Fault> {
-    let at = |fault| within("constellation", fault);
+    let at = |fault: Fault| fault.within("constellation");
     let mut ephemeris = ephemeris(spec, constellation)?;
     let routing = match &spec.isl {
         Some(isl) => {
@@ -318,7 +317,7 @@ fn policy(
     let signal = match &passage.spec.downlink {
         Some(budget) => {
             let built = Budget::new(budget.clone());
-            let built = built.map_err(|fault| passage.fault(within("downlink", fault)))?;
+            let built = built.map_err(|fault| passage.fault(fault.within("downlink")))?;
             Some(signal(built, stations.terminals[passage.terminal].air()))
         }
         None => None,
@@ -328,7 +327,7 @@ fn policy(
         if passage.spec.policy.is_some() {
             passage.fault(fault)
         } else {
-            within("constellation", fault)
+            fault.within("constellation")
         }
     })?;
     let Some(every) = spec.reconfigure_every else { return Ok(policy) };

@@ -8,7 +8,6 @@ use leobench_orbit::{
     Assignment, Constellation, Ephemeris, Gap, Limits, PolicySpec, Router, Terminal,
 };
 
-use super::super::fault::within;
 use super::super::stations::{EarthStation, EarthStations};
 use super::super::transit::{LinkEnd, Place, Route, Searches, TransitLinks};
 use super::{Passage, ephemeris, policy, router};
@@ -37,7 +36,7 @@ pub(super) fn build(
     passages: &[Passage<'_>],
     rng: &RngTree,
 ) -> Result<TransitLinks, Fault> {
-    let at = |fault| within("constellation", fault);
+    let at = |fault: Fault| fault.within("constellation");
     let mut found = Stations::new(spec, stations);
     let mut paths: Vec<Route> = Vec::new();
     for passage in passages {

@@ -66,7 +66,7 @@ impl TrafficSpec {
         let places = self.places(folder, named)?;
         let context = MatrixContext { places: &places, folder };
         let demands = self.matrix.model().demands(&context, &mut rng.child("matrix").rng());
-        let demands = demands.map_err(|fault| below("matrix", fault))?;
+        let demands = demands.map_err(|fault| fault.within("matrix"))?;
         let starts = self.starts(demands.len(), duration, &mut rng.child("arrivals").rng())?;
         let pairs = self.deal_pairs(&demands, starts.len(), &rng.child("pairs"));
         let transports = deal(&self.shares()?, starts.len(), &mut rng.child("transports").rng());
@@ -94,7 +94,7 @@ impl TrafficSpec {
             duration,
         };
         let arrivals = self.arrivals.model();
-        let at = |fault| below("arrivals", fault);
+        let at = |fault: Fault| fault.within("arrivals");
         let most = f64::from(MOST_TRANSFERS);
         let expected = arrivals.expected(&context).map_err(at)?;
         let too_many = |count: f64| {
@@ -143,11 +143,6 @@ impl TrafficPlan {
         }
         Self { places, pairs, transfers }
     }
-}
-
-/// A fault at a key of `[traffic]`.
-fn below(key: &str, fault: Fault) -> Fault {
-    Fault { field: format!("{key}.{}", fault.field), ..fault }
 }
 
 /// The same values in random order (Durstenfeld 1964, "Algorithm 235: Random permutation").
