@@ -4,7 +4,7 @@ use leobench_base::{NodeId, RngTree, SimTime};
 use leobench_link::{Capacity, QueueSpec};
 
 use crate::routes::Routes;
-use crate::scenario::{FlowSpec, Scenario, ScenarioSpec, TransportSpec};
+use crate::scenario::{FlowSpec, Scenario, ScenarioSpec};
 
 /// A notice about a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,8 +47,7 @@ pub fn notices(scenario: &Scenario) -> Vec<Notice> {
             found.extend(text.map(|text| Notice { flow: name.clone(), kind, text }));
         };
         add(NoticeKind::Silent, late_viewer(spec, name, flow));
-        let marked = matches!(&flow.transport, TransportSpec::Udp(udp) if udp.ecn);
-        let unused = if marked {
+        let unused = if flow.transport.model().requests_marks() {
             without_marks(spec, flow, routes.get_or_insert_with(|| all_routes(spec)))
         } else {
             // A player's flow is never over UDP.

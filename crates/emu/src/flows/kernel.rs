@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
 use leobench_base::{BitRate, Bytes, SimDuration};
-use leobench_sim::scenario::{ScenarioSpec, TransportSpec};
+use leobench_sim::scenario::{HostSocket, ScenarioSpec};
 use leobench_transport::CongestionSpec;
 
 /// The value of `snd_ssthresh` before there is a threshold (`TCP_INFINITE_SSTHRESH`).
@@ -32,7 +32,7 @@ fn offered() -> io::Result<Vec<String>> {
 pub fn check_kernel(spec: &ScenarioSpec) -> io::Result<Option<String>> {
     let offered = offered()?;
     for (name, flow) in &spec.flows {
-        let TransportSpec::Tcp(tcp) = &flow.transport else { continue };
+        let HostSocket::KernelTcp(tcp) = flow.transport.model().host_socket() else { continue };
         let wanted = congestion_name(&tcp.congestion);
         if !offered.iter().any(|known| known == wanted) {
             let listed: Vec<_> = offered.iter().map(|known| format!("`{known}`")).collect();

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use leobench_base::SimDuration;
 use leobench_sim::build::{SocketRequest, Sockets};
-use leobench_sim::scenario::TransportSpec;
+use leobench_sim::scenario::HostSocket;
 use leobench_transport::Endpoint;
 
 pub use self::host::Host;
@@ -50,17 +50,15 @@ impl Sockets for HostSockets {
         let host = self.hosts.iter().find(|(name, _)| name == request.node);
         let (_, host) = host.ok_or_else(|| io::Error::other("its node has no host"))?;
         let watch = self.ready.watch(request.flow, request.end);
-        Ok(match &request.spec.transport {
-            TransportSpec::Tcp(spec) => {
+        let carries = match request.spec.transport.model().host_socket() {
+            HostSocket::KernelTcp(spec) => {
                 host.set_up(spec)?;
-                Box::new(KernelTcp::new(request, spec, host, watch, self.interval)?)
+                return Ok(Box::new(KernelTcp::new(request, spec, host, watch, self.interval)?));
             }
-            other => {
-                let is_quic = matches!(other, TransportSpec::Quic(_));
-                let carries = if is_quic { Carries::Quic } else { Carries::Messages };
-                let port = request.addresses[0].port();
-                Box::new(OverUdp::new(inside, carries, port, host, watch)?)
-            }
-        })
+            HostSocket::Quic => Carries::Quic,
+            HostSocket::Datagrams => Carries::Messages,
+        };
+        let port = request.addresses[0].port();
+        Ok(Box::new(OverUdp::new(inside, carries, port, host, watch)?))
     }
 }

@@ -3,11 +3,10 @@
 use std::net::IpAddr;
 
 use leobench_base::LinkId;
-use leobench_quic::{MultipathSpec, QuicSpec};
 
 use super::{BuildError, FromScenario};
 use crate::network::NetworkBuilder;
-use crate::scenario::{FlowSpec, HandoverKind, HandoverSpec, TransportSpec};
+use crate::scenario::{FlowSpec, HandoverKind, HandoverSpec, Unsound};
 
 /// The addresses of a server with several.
 #[derive(Default)]
@@ -17,18 +16,10 @@ pub(super) struct Peers {
     pub(super) pairs: Vec<(usize, usize)>,
 }
 
-/// The several paths of a flow, if it has any.
-fn multipath(flow: &FlowSpec) -> Option<&MultipathSpec> {
-    match &flow.transport {
-        TransportSpec::Quic(QuicSpec { multipath, .. }) => multipath.as_ref(),
-        _ => None,
-    }
-}
-
 impl FromScenario<'_> {
     /// The addresses from which the end that opens the connection has a path each, if the flow has several.
     pub(super) fn paths(&self, flow: &FlowSpec) -> Result<Vec<IpAddr>, BuildError> {
-        let Some(multipath) = multipath(flow) else { return Ok(Vec::new()) };
+        let Some(multipath) = flow.transport.model().multipath() else { return Ok(Vec::new()) };
         let node = self.node(flow.opener())?;
         let links = multipath.links.iter();
         links.map(|link| Ok(self.builder.interface_address(node, self.link(link)?))).collect()
@@ -37,13 +28,16 @@ impl FromScenario<'_> {
     /// The links of the end that opens the connection that may carry a path each, with its addresses there.
     pub(super) fn interfaces(&self, flow: &FlowSpec) -> Result<Vec<(LinkId, IpAddr)>, BuildError> {
         let addresses = self.paths(flow)?;
-        let links = multipath(flow).into_iter().flat_map(|multipath| &multipath.links);
+        let multipath = flow.transport.model().multipath();
+        let links = multipath.into_iter().flat_map(|multipath| &multipath.links);
         links.zip(addresses).map(|(link, address)| Ok((self.link(link)?, address))).collect()
     }
 
     /// The addresses of the server to which paths may lead, and the pairs of links and addresses that a route connects.
     pub(super) fn peers(&self, flow: &FlowSpec) -> Result<Peers, BuildError> {
-        let Some(multipath) = multipath(flow) else { return Ok(Peers::default()) };
+        let Some(multipath) = flow.transport.model().multipath() else {
+            return Ok(Peers::default());
+        };
         let node = self.node(flow.answerer())?;
         let address = |link: &String| Ok(self.builder.interface_address(node, self.link(link)?));
         let addresses = multipath.peer_links.iter().map(address).collect::<Result<_, BuildError>>();
@@ -52,7 +46,7 @@ impl FromScenario<'_> {
 
     /// Further addresses of the node that opens a flow: those of its interfaces at the start, but for the one by which its packets
     /// leave anyway. The last one comes first, so that a client probes them in the order of the links.
-    pub(super) fn other_interfaces(&self, flow: &FlowSpec) -> Result<Vec<IpAddr>, BuildError> {
+    pub(super) fn other_interfaces(&self, flow: &FlowSpec) -> Result<Vec<IpAddr>, Unsound> {
         let (opener, to) = (flow.opener(), self.node(flow.answerer())?);
         let node = self.node(opener)?;
         let start = self.spec.topologies().next();

@@ -9,6 +9,7 @@ use leobench_transport::EndpointError;
 use crate::capture::CaptureError;
 use crate::network::{ApplicationError, NetworkError};
 use crate::record::SinkError;
+use crate::scenario::{EndpointFault, Unsound};
 
 /// Why a network could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -45,9 +46,9 @@ pub enum BuildError {
         /// Error of the application.
         error: ApplicationError,
     },
-    /// The scenario was not checked: it names what does not exist, or leaves out what it must say.
-    #[error("the scenario is invalid: {0}")]
-    Unsound(String),
+    /// The scenario was not checked.
+    #[error(transparent)]
+    Unsound(#[from] Unsound),
     /// A qlog cannot be opened.
     #[error("the qlog of the {end} of flow `{flow}`: {error}")]
     Qlog {
@@ -76,19 +77,32 @@ pub enum BuildError {
     Capture(#[from] CaptureError),
 }
 
+impl BuildError {
+    /// The same about an end of a flow.
+    pub(super) fn endpoint(flow: &str, end: End, fault: EndpointFault) -> Self {
+        let flow = flow.to_owned();
+        match fault {
+            EndpointFault::Endpoint(error) => Self::Endpoint { flow, error },
+            EndpointFault::Qlog(error) => Self::Qlog { flow, end: end.name(), error },
+            EndpointFault::KeyLog(error) => Self::Capture(error),
+            EndpointFault::Unsound(problem) => Self::Unsound(problem),
+        }
+    }
+}
+
 impl From<NetworkError> for BuildError {
     fn from(error: NetworkError) -> Self {
         match error {
             NetworkError::Sink(error) => Self::Sink(error),
             NetworkError::Capture(error) => Self::Capture(error),
-            NetworkError::Limit(error) => Self::Unsound(error.to_string()),
-            NetworkError::Instant(error) => Self::Unsound(error.to_string()),
+            NetworkError::Limit(error) => unsound(error.to_string()),
+            NetworkError::Instant(error) => unsound(error.to_string()),
             NetworkError::Application { flow, error } => Self::Application { flow, error },
-            NetworkError::Flow { flow, error } => Self::Unsound(format!("{flow}: {error}")),
+            NetworkError::Flow { flow, error } => unsound(format!("{flow}: {error}")),
         }
     }
 }
 
 pub(super) fn unsound(problem: impl Into<String>) -> BuildError {
-    BuildError::Unsound(problem.into())
+    Unsound(problem.into()).into()
 }

@@ -9,7 +9,7 @@ mod transit;
 use std::path::Path;
 
 use leobench_base::spec::{Limit, Spec, Value};
-use leobench_base::{DirectionId, End, FlowId, LinkId, NodeId, RngTree, SimTime};
+use leobench_base::{DirectionId, FlowId, LinkId, NodeId, RngTree, SimTime};
 use leobench_link::channel::ChannelContext;
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{Capacity, LinkConfig, QueueDiscipline, QueueModel, QueueSpec};
@@ -24,8 +24,8 @@ use crate::network::{Network, NetworkBuilder, QueueRequest, Way};
 use crate::record::RecordSettings;
 use crate::satellite_links::{ConstellationTopology, SatelliteLinks};
 use crate::scenario::{
-    Direction, HandoverKind, HandoverSpec, LinkSpec, OpenedBy, Scenario, ScenarioSpec,
-    TransportSpec, capacity, satellite_capacity,
+    Direction, HandoverKind, HandoverSpec, LinkSpec, Scenario, ScenarioSpec, Unsound, capacity,
+    satellite_capacity,
 };
 use crate::topology::{
     ForecastConfig, Foreseen, Handover, HandoverConfig, Topology, Transition, Trigger,
@@ -129,17 +129,13 @@ impl FromScenario<'_> {
             let ends = self.ends(FlowId::from(number), flow)?;
             let told = flow.forecast.map(|forecast| -> Result<_, BuildError> {
                 let rng = self.rng.child("flows").child(name).child("forecast").rng();
-                let opener =
-                    if flow.opened_by == OpenedBy::From { End::Sender } else { End::Receiver };
-                let interfaces = self.interfaces(flow)?;
+                let (opener, interfaces) = (flow.opener_end(), self.interfaces(flow)?);
                 Ok(ForecastConfig { opener, interfaces, ..forecast.config(flow.start, rng) })
             });
             let told = told.transpose()?;
             let built = self.flow(FlowId::from(number), (name, flow), &ends)?;
             let number = self.builder.flow(built);
-            let multipath =
-                matches!(&flow.transport, TransportSpec::Quic(quic) if quic.multipath.is_some());
-            if multipath || flow.connections() > 1 {
+            if flow.transport.model().multipath().is_some() || flow.connections() > 1 {
                 self.builder.measure_paths(number);
             }
             if let Some(told) = told {
@@ -177,14 +173,14 @@ impl FromScenario<'_> {
         self.builder.topology("constellation", topology);
     }
 
-    fn node(&self, name: &str) -> Result<NodeId, BuildError> {
+    fn node(&self, name: &str) -> Result<NodeId, Unsound> {
         let node = self.spec.node(name);
-        node.ok_or_else(|| unsound(format!("there is no node {name}")))
+        node.ok_or_else(|| Unsound(format!("there is no node {name}")))
     }
 
-    fn link(&self, name: &str) -> Result<LinkId, BuildError> {
+    fn link(&self, name: &str) -> Result<LinkId, Unsound> {
         let number = self.spec.links.iter().position(|(link, _)| link == name);
-        number.map(LinkId::from).ok_or_else(|| unsound(format!("there is no link {name}")))
+        number.map(LinkId::from).ok_or_else(|| Unsound(format!("there is no link {name}")))
     }
 
     /// One channel for both directions of a link, or one for each.

@@ -10,7 +10,7 @@ use leobench_transport::Endpoint;
 use crate::capture::Captures;
 use crate::network::PacketTrace;
 use crate::record::TableSink;
-use crate::scenario::{FlowSpec, OpenedBy};
+use crate::scenario::FlowSpec;
 
 /// Opens the qlog of one end (`sender` or `receiver`) of the flow of a name; none if nobody wants it.
 pub type OpenQlog<'a> = dyn FnMut(&str, &str) -> io::Result<Option<QlogWriter>> + 'a;
@@ -62,6 +62,6 @@ pub struct SocketRequest<'a> {
 impl SocketRequest<'_> {
     /// Whether this end opens the connection.
     pub fn opens(&self) -> bool {
-        (self.spec.opened_by == OpenedBy::From) == (self.end == End::Sender)
+        self.spec.opener_end() == self.end
     }
 }

@@ -8,7 +8,7 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use leobench_base::{Bytes, SimTime};
-use leobench_quic::{Protected, QlogWriter};
+use leobench_quic::QlogWriter;
 use leobench_transport::{EndpointError, Plugins};
 use results::Results;
 
@@ -16,7 +16,7 @@ use crate::build::{BuildError, Sinks, Sockets};
 use crate::capture::{CaptureOptions, Captures};
 use crate::network::{Network, NetworkError, PacketTrace, Stall};
 use crate::record::{SinkError, StoredTable, TableSink};
-use crate::scenario::{Engine, Scenario, TransportSpec, Until};
+use crate::scenario::{Engine, Scenario, Until};
 use crate::summary::{RunSummaryInput, Summary};
 
 /// Options of a run beside its scenario.
@@ -134,8 +134,8 @@ impl Run {
             scenario.traffic = None;
         }
         for (_, flow) in &mut scenario.spec.flows {
-            if let TransportSpec::Quic(quic) = &mut flow.transport {
-                quic.protection = Protected::Tls;
+            if let Some(transport) = flow.transport.model().in_real_time() {
+                flow.transport = transport;
             }
         }
         Self::build(&scenario, seed, options, sink, Some(outside))

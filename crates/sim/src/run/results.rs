@@ -1,6 +1,7 @@
 //! The results of a run, in the form that its summary is made from.
 
 use leobench_base::{Bytes, FlowId, SimTime};
+use leobench_transport::CongestionSpec;
 
 use crate::network::{Ended, Stall};
 use crate::scenario::{Engine, FlowSpec, HttpVersion, ScenarioSpec, Streams, TransportSpec};
@@ -36,7 +37,7 @@ impl<'a> Results<'a> {
             name,
             streams: &names.flows[number].streams,
             transport: flow.transport.kind(),
-            congestion: congestion(flow),
+            congestion: controller(&flow.transport),
             start,
             offered_bps: offered(flow),
             ledger: &observed.ledgers[number],
@@ -47,7 +48,7 @@ impl<'a> Results<'a> {
             arrivals: states[number].arrivals.as_ref(),
             dropped: &observed.dropped[number],
             marked: observed.marked[number],
-            losses: (self.engine == Engine::Virtual && !is_foreign(&flow.transport))
+            losses: (self.engine == Engine::Virtual && !flow.transport.model().is_foreign())
                 .then(|| observed.losses[number].totals),
             handovers: observed.handovers.as_ref().map(|flows| HandoversInput {
                 flow: &flows[number],
@@ -114,23 +115,10 @@ impl<'a> Results<'a> {
     }
 }
 
-fn congestion(flow: &FlowSpec) -> Option<&str> {
-    controller(&flow.transport)
-}
-
-/// The congestion controller of a transport, if it has one.
+/// The congestion controller of a transport, if it has one that is known.
 pub(super) fn controller(transport: &TransportSpec) -> Option<&str> {
-    match transport {
-        quic if is_foreign(quic) => None,
-        TransportSpec::Quic(quic) => Some(quic.congestion.name()),
-        TransportSpec::Tcp(tcp) => Some(tcp.congestion.name()),
-        TransportSpec::Udp(_) => None,
-    }
-}
-
-/// Whether a library is its stack, whose conclusions about packets are not known.
-fn is_foreign(transport: &TransportSpec) -> bool {
-    matches!(transport, TransportSpec::Quic(quic) if quic.stack.library().is_some())
+    let model = transport.model();
+    model.congestion().filter(|_| !model.is_foreign()).map(CongestionSpec::name)
 }
 
 /// The mean rate a flow's sources offer together, if each has one.

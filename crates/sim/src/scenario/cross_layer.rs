@@ -3,11 +3,11 @@
 use leobench_base::quantity::LevelError;
 use leobench_base::spec::{Fault, UpTo};
 use leobench_base::{DirectionId, NodeId, RngTree, SimDuration, SimTime};
-use leobench_quic::{MultipathSpec, QuicSpec};
+use leobench_quic::MultipathSpec;
 use typed_index_collections::TiVec;
 
 use super::flow::{HORIZON, check_times};
-use super::{FlowSpec, ScenarioSpec, TransportSpec};
+use super::{FlowSpec, ScenarioSpec};
 use crate::routes::Edge;
 use crate::topology::AccessConfig;
 
@@ -73,10 +73,7 @@ impl ScenarioSpec {
 
     /// By direction, whether a flow may use it: one with several paths leaves and enters its ends by the links that carry these.
     fn used_by(&self, flow: &FlowSpec) -> TiVec<DirectionId, bool> {
-        let multipath = match &flow.transport {
-            TransportSpec::Quic(QuicSpec { multipath, .. }) => multipath.as_ref(),
-            TransportSpec::Tcp(_) | TransportSpec::Udp(_) => None,
-        };
+        let multipath = flow.transport.model().multipath();
         let of_paths = |name: &String, between: &[String; 2]| {
             let Some(MultipathSpec { links, peer_links, .. }) = multipath else { return true };
             let at = |node: &str| between.iter().any(|end| end == node);

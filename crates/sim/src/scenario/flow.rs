@@ -206,6 +206,14 @@ impl FlowSpec {
         }
     }
 
+    /// The end that opens the connection.
+    pub fn opener_end(&self) -> End {
+        match self.opened_by {
+            OpenedBy::From => End::Sender,
+            OpenedBy::To => End::Receiver,
+        }
+    }
+
     /// The other node.
     pub fn answerer(&self) -> &str {
         match self.opened_by {

@@ -38,7 +38,10 @@ pub(crate) use page::{LARGEST_FRAME, browser_socket, server_socket};
 pub use real::{Engine, RealSpec};
 pub use spec::{NodeSpec, RecordSpec, ScenarioSpec, StaticTopology, Until};
 use traffic::TrafficPlan;
-pub use transport::{BlocksUntil, TransportModel, TransportSpec};
+pub use transport::{
+    BlocksUntil, EndpointContext, EndpointFault, FlowCheck, FlowNetwork, HostSocket, MovedFlow,
+    TransportModel, TransportSpec, Unsound,
+};
 
 /// A scenario that was read and checked, and may be run.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use leobench_base::spec::SpecError;
 use leobench_media::CallSpec;
 
 use super::Place;
-use super::flows::{has_message_streams, stack_or_transport};
+use super::flows::stack_or_transport;
 use crate::scenario::{ApplicationSpec, FlowSpec, Streams};
 
 /// The least datagram of a transport that carries a call: messages of the receiving end are cut to it.
@@ -20,7 +20,7 @@ pub(super) fn check(flow: &FlowSpec, call: &CallSpec, at: &Place<'_>) -> Result<
         return Err(error.allowed("`udp`, or `quic` with the stack `own`, or no `call`"));
     };
     let at_call = at.key("call");
-    if call.is_in_streams() && !has_message_streams(flow) {
+    if call.is_in_streams() && !flow.transport.model().has_message_streams() {
         let problem = format!("{} has no stream for each packet", stack_or_transport(flow));
         let error = at_call.key("carried").error(problem);
         return Err(error.allowed("`datagrams`, or the transport `quic` with the stack `own`"));

@@ -1,42 +1,28 @@
 //! Checks of what the senders of flows are told of their paths, and of controllers that cannot do without.
 
 use leobench_base::spec::{SpecError, cut};
-use leobench_quic::Stack;
 use leobench_transport::congestion::CongestionModel;
 
 use super::Place;
-use crate::scenario::{Direction, FlowSpec, ScenarioSpec, TransportSpec};
+use crate::scenario::{Direction, FlowSpec, ScenarioSpec};
 
 /// Refuses reports of the link layer where there is nothing to report or nobody to tell.
 pub(super) fn check(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let transport = at.key("transport");
     let congestion = transport.key("congestion");
-    match &flow.transport {
-        TransportSpec::Quic(quic) => {
-            informed(flow, (quic.congestion.model(), quic.congestion.name()), &congestion)?;
-        }
-        TransportSpec::Tcp(tcp) => {
-            informed(flow, (tcp.congestion.model(), tcp.congestion.name()), &congestion)?;
-        }
-        TransportSpec::Udp(_) => {}
+    let model = flow.transport.model();
+    if let Some(controller) = model.congestion() {
+        informed(flow, (controller.model(), controller.name()), &congestion)?;
     }
     if flow.cross_layer.is_none() {
         return Ok(());
     }
     let at = at.key("cross_layer");
-    match &flow.transport {
-        TransportSpec::Udp(_) => {
-            let error = at.error(
-                "applies only to senders that adapt their rate: `udp` sends as fast as its source",
-            );
-            return Err(error.allowed("no `cross_layer`, or the transport `quic` or `tcp`"));
-        }
-        TransportSpec::Quic(quic) if quic.stack != Stack::Own => {
-            let stack = quic.stack.name();
-            let error = at.error(format!("is not passed on by the stack `{stack}` here"));
-            return Err(error.allowed("no `cross_layer`, or the stack `own`"));
-        }
-        TransportSpec::Quic(_) | TransportSpec::Tcp(_) => {}
+    adapts(flow, "cross_layer", &at)?;
+    if !model.takes_reports() {
+        let name = model.stack().unwrap_or(flow.transport.kind());
+        let error = at.error(format!("is not passed on by the stack `{name}` here"));
+        return Err(error.allowed("no `cross_layer`, or the stack `own`"));
     }
     let directions = spec.access_directions(flow);
     if directions.is_empty() {
@@ -61,6 +47,18 @@ pub(super) fn check(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Res
         }
     }
     Ok(())
+}
+
+/// Refuses the knowledge that a key gives to a sender which could not use it.
+pub(super) fn adapts(flow: &FlowSpec, key: &str, at: &Place<'_>) -> Result<(), SpecError> {
+    if flow.transport.model().congestion().is_some() {
+        return Ok(());
+    }
+    let kind = flow.transport.kind();
+    let error = at.error(format!(
+        "applies only to senders that adapt their rate: `{kind}` sends as fast as its source"
+    ));
+    Err(error.allowed(format!("no `{key}`, or the transport `quic` or `tcp`")))
 }
 
 /// Refuses a controller that needs to be told what the flow's sender is not told.

@@ -1,17 +1,16 @@
 //! Checks of flows: their ends, their times, what they send, and the way it goes.
 
 use leobench_base::spec::{NAME, Spec, SpecError, cut, is_name};
-use leobench_base::{DirectionId, NodeId, SimDuration};
-use leobench_quic::{Protected, Stack, ZeroRtt};
+use leobench_base::{DirectionId, NodeId, Protocol, SimDuration};
 use leobench_transport::buffer::Carried;
 use leobench_transport::source::BulkSpec;
 use leobench_transport::{Plugins, SourceSpec};
 use rustc_hash::FxHashMap;
 
-use super::{Names, Place, call, cross_layer, library, multipath, page, preferred, video};
+use super::{Names, Place, call, cross_layer, multipath, page, preferred, video};
 use crate::scenario::{
-    ApplicationSpec, FlowSpec, OpenedBy, Scenario, ScenarioSpec, StaticTopology, StreamSpec,
-    Streams, TransportSpec, Until,
+    ApplicationSpec, FlowCheck, FlowSpec, OpenedBy, Scenario, ScenarioSpec, StaticTopology,
+    StreamSpec, Streams, Until,
 };
 
 pub(super) fn check(
@@ -29,10 +28,9 @@ pub(super) fn check(
     for (name, flow) in &spec.flows {
         let at = flows.key(name);
         times(flow, spec.production(), &at)?;
-        reconnect(spec, flow, &at.key("reconnect"))?;
-        stack(flow, &at)?;
-        early(flow, &at)?;
-        library::check(spec, flow, plugins, &at)?;
+        let model = flow.transport.model();
+        let checked = model.check(FlowCheck { scenario: spec, flow, plugins });
+        checked.map_err(|fault| at.fault(fault))?;
         forecast(spec, flow, &at)?;
         match (&flow.objects, &flow.call, &flow.video) {
             (Some(objects), ..) => page::check(flow, objects, &at)?,
@@ -55,7 +53,7 @@ pub(super) fn check(
                 .error("is the node where the flow starts")
                 .allowed("another node"));
         }
-        let connects = flow.transport.model().connects();
+        let connects = model.connects();
         if !connects && flow.opened_by == OpenedBy::To {
             let error = at.key("opened_by").error("the transport opens no connection");
             return Err(error.allowed("`from`"));
@@ -89,60 +87,10 @@ fn times(flow: &FlowSpec, duration: SimDuration, at: &Place<'_>) -> Result<(), S
     Ok(())
 }
 
-/// Refuses a stack of QUIC, or its protection, that this build does not have.
-fn stack(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
-    match &flow.transport {
-        TransportSpec::Quic(quic) if quic.stack == Stack::Noq && cfg!(not(feature = "noq")) => {
-            let error = at.key("transport").key("stack").error("is not part of this build");
-            Err(error.allowed("`own`, or a build with the feature `noq`"))
-        }
-        TransportSpec::Quic(quic)
-            if quic.protection == Protected::Tls && cfg!(not(feature = "tls")) =>
-        {
-            let error = at.key("transport").key("protection").error("is not part of this build");
-            Err(error.allowed("`null`, or a build with the feature `tls`"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Refuses 0-RTT data of an end that only answers, and of one that has nothing but datagrams or a call, which wait for the handshake.
-fn early(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
-    let TransportSpec::Quic(quic) = &flow.transport else { return Ok(()) };
-    if quic.zero_rtt == ZeroRtt::Unused {
-        return Ok(());
-    }
-    let in_datagrams =
-        |streams: &[StreamSpec]| streams.iter().all(|stream| stream.carried == Carried::Datagrams);
-    let only_datagrams = matches!(&flow.streams, Streams::Each(each) if in_datagrams(each));
-    if flow.call.is_some() || only_datagrams {
-        let problem = if only_datagrams {
-            "its data travels in datagrams, which wait for the handshake"
-        } else {
-            "packets of a call wait for the handshake"
-        };
-        let error = at.key("transport").key("zero_rtt").error(problem);
-        return Err(error.allowed("`false`, with `resumption = true` or without"));
-    }
-    let begins = if flow.asks() { OpenedBy::To } else { OpenedBy::From };
-    if flow.opened_by == begins {
-        return Ok(());
-    }
-    let problem = "needs data of the end that opens the connection, which only answers here";
-    let word = if flow.asks() { "to" } else { "from" };
-    let error = at.key("transport").key("zero_rtt").error(problem);
-    Err(error.allowed(format!("`false`, or `opened_by = \"{word}\"`")))
-}
-
 /// Refuses forecasts where there is nothing to foresee or nobody to tell, and answers to forecasts that never come.
 fn forecast(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     if flow.forecast.is_none() {
-        let heeds = match &flow.transport {
-            TransportSpec::Quic(quic) => quic.on_forecast.is_some(),
-            TransportSpec::Tcp(tcp) => tcp.on_forecast.is_some(),
-            TransportSpec::Udp(_) => false,
-        };
-        if !heeds {
+        if flow.transport.model().on_forecast().is_none() {
             return Ok(());
         }
         let transport = at.key("transport");
@@ -151,12 +99,7 @@ fn forecast(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), 
         return Err(error.allowed("a `forecast` for the flow, or no `on_forecast`"));
     }
     let at = at.key("forecast");
-    if matches!(flow.transport, TransportSpec::Udp(_)) {
-        let error = at.error(
-            "applies only to senders that adapt their rate: `udp` sends as fast as its source",
-        );
-        return Err(error.allowed("no `forecast`, or the transport `quic` or `tcp`"));
-    }
+    cross_layer::adapts(flow, "forecast", &at)?;
     let timed = spec.handovers.iter().any(|(_, handover)| handover.is_timed());
     if spec.constellation.is_none() && !timed {
         let error = at.error("has no handovers to predict");
@@ -165,28 +108,6 @@ fn forecast(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), 
         ));
     }
     Ok(())
-}
-
-/// Refuses a new connection where it makes no sense, or could never come.
-fn reconnect(spec: &ScenarioSpec, flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
-    let Some(reconnect) = &flow.reconnect else { return Ok(()) };
-    let problem = match flow.transport {
-        TransportSpec::Tcp(_) => {
-            let drain =
-                if spec.until == Until::Drained { spec.drain_limit } else { SimDuration::ZERO };
-            let longest = spec.production() + drain;
-            if reconnect.after < longest {
-                return Ok(());
-            }
-            let error = at.key("after").error("is as long as the run");
-            return Err(error.allowed(format!("a time below {longest}")));
-        }
-        TransportSpec::Quic(_) => {
-            "applies only to `tcp`: a QUIC connection survives a change of address"
-        }
-        TransportSpec::Udp(_) => "applies only to `tcp`: `udp` has no connection",
-    };
-    Err(at.error(problem).allowed("no `reconnect`, or the transport `tcp`"))
 }
 
 /// Checks that the flow says in exactly one way what it sends.
@@ -282,7 +203,7 @@ fn message_streams(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let Streams::Each(streams) = &flow.streams else { return Ok(()) };
     let carried = |stream: &StreamSpec| stream.carried == Carried::StreamPerMessage;
     let Some(first) = streams.iter().position(carried) else { return Ok(()) };
-    if has_message_streams(flow) {
+    if flow.transport.model().has_message_streams() {
         return Ok(());
     }
     let problem = format!("{} has no stream for each message", stack_or_transport(flow));
@@ -290,16 +211,12 @@ fn message_streams(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
     Err(error.allowed("`stream`, or the transport `quic` with the stack `own`"))
 }
 
-/// Whether the transport of a flow can give each message a stream of its own.
-pub(super) fn has_message_streams(flow: &FlowSpec) -> bool {
-    matches!(&flow.transport, TransportSpec::Quic(quic) if quic.stack == Stack::Own)
-}
-
-/// The name of a flow's transport, or of its stack of QUIC.
+/// The name of a flow's transport, or of its stack if it has several.
 pub(super) fn stack_or_transport(flow: &FlowSpec) -> String {
-    match &flow.transport {
-        TransportSpec::Quic(quic) => format!("the stack `{}` of `quic`", quic.stack.name()),
-        other => format!("`{}`", other.kind()),
+    let kind = flow.transport.kind();
+    match flow.transport.model().stack() {
+        Some(stack) => format!("the stack `{stack}` of `{kind}`"),
+        None => format!("`{kind}`"),
     }
 }
 
@@ -307,18 +224,13 @@ pub(super) fn stack_or_transport(flow: &FlowSpec) -> String {
 fn scheduler(flow: &FlowSpec, plugins: &Plugins, at: &Place<'_>) -> Result<(), SpecError> {
     let Some(scheduler) = flow.transport.model().scheduler() else { return Ok(()) };
     let checked = scheduler.model().check(flow.stream_count(), plugins);
-    checked.map_err(|fault| at.key(&fault.field).error(fault.problem).allowed(fault.allowed))
+    checked.map_err(|fault| at.fault(fault))
 }
 
 /// Refuses a congestion controller of the user's that cannot be built.
 fn congestion(flow: &FlowSpec, plugins: &Plugins, at: &Place<'_>) -> Result<(), SpecError> {
-    let congestion = match &flow.transport {
-        TransportSpec::Quic(quic) => &quic.congestion,
-        TransportSpec::Tcp(tcp) => &tcp.congestion,
-        TransportSpec::Udp(_) => return Ok(()),
-    };
-    let checked = congestion.model().check(plugins);
-    checked.map_err(|fault| at.key(&fault.field).error(fault.problem).allowed(fault.allowed))
+    let Some(congestion) = flow.transport.model().congestion() else { return Ok(()) };
+    congestion.model().check(plugins).map_err(|fault| at.fault(fault))
 }
 
 fn stream_names(streams: &Streams, array: &Place<'_>) -> Result<(), SpecError> {
@@ -353,7 +265,7 @@ pub(super) fn fits(
             let most = link.mtu.saturating_sub(headers);
             let problem = format!(
                 "and {headers} of {} and IPv4 headers exceed the MTU of link `{name}`, {}",
-                if matches!(flow.transport, TransportSpec::Tcp(_)) { "TCP" } else { "UDP" },
+                if model.protocol() == Protocol::Tcp { "TCP" } else { "UDP" },
                 link.mtu
             );
             let place = transport.key(model.payload_key());

@@ -5,7 +5,6 @@ mod constellation;
 mod cross_layer;
 mod flows;
 mod handovers;
-mod library;
 mod limits;
 mod links;
 mod multipath;
@@ -15,7 +14,7 @@ mod real;
 mod video;
 
 use leobench_base::SimDuration;
-use leobench_base::spec::{At, SpecError, Value, is_name};
+use leobench_base::spec::{At, Fault, SpecError, Value, is_name};
 use leobench_transport::Plugins;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -57,6 +56,15 @@ impl<'a> Place<'a> {
             Some(value) => self.at.error(value, problem),
             None => self.at.missing(problem),
         }
+    }
+
+    /// The error for a fault of what stands here.
+    fn fault(&self, fault: Fault) -> SpecError {
+        if fault.field.is_empty() {
+            return self.error(fault.problem).allowed(fault.allowed);
+        }
+        // No field is found in a value that is no table, as none is in one that is not there.
+        fault.at(self.value.unwrap_or(&Value::Bool(false)), &self.at)
     }
 
     /// An error about a name here that stands for nothing.

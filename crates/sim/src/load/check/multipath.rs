@@ -2,13 +2,13 @@
 
 use leobench_base::spec::{SpecError, cut};
 use leobench_base::{LinkId, NodeId};
-use leobench_quic::{MultipathSpec, QuicSpec};
+use leobench_quic::MultipathSpec;
 use leobench_transport::Plugins;
 use leobench_transport::path_manager::ManagedFlow;
 
 use super::flows::fits;
 use super::{Names, Place};
-use crate::scenario::{FlowSpec, ScenarioSpec, TransportSpec};
+use crate::scenario::{FlowSpec, ScenarioSpec};
 
 pub(super) fn check(
     spec: &ScenarioSpec,
@@ -17,16 +17,13 @@ pub(super) fn check(
     plugins: &Plugins,
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
-    let TransportSpec::Quic(QuicSpec { multipath: Some(multipath), .. }) = &flow.transport else {
-        return Ok(());
-    };
+    let Some(multipath) = flow.transport.model().multipath() else { return Ok(()) };
     let (opener, answerer) = (flow.opener(), flow.answerer());
     let (transport, flow_at) = (at.key("transport"), at);
     let multipath_at = transport.key("multipath");
     let scheduler_at = multipath_at.key("scheduler");
-    multipath.scheduler.model().check(&multipath.links, plugins).map_err(|fault| {
-        scheduler_at.key(&fault.field).error(fault.problem).allowed(fault.allowed)
-    })?;
+    let scheduler = multipath.scheduler.model().check(&multipath.links, plugins);
+    scheduler.map_err(|fault| scheduler_at.fault(fault))?;
     manager(flow, multipath, &multipath_at.key("manager"))?;
     let links = multipath_at.key("links");
     let own = spec.links.iter().filter(|(_, link)| link.between.iter().any(|end| end == opener));
@@ -68,11 +65,7 @@ pub(super) fn check(
 fn manager(flow: &FlowSpec, multipath: &MultipathSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let has_peer_links = !multipath.peer_links.is_empty();
     let managed = ManagedFlow { has_peer_links, has_forecasts: flow.forecast.is_some() };
-    let model = multipath.manager.model();
-    model.check(managed).map_err(|fault| {
-        let at = if fault.field.is_empty() { *at } else { at.key(&fault.field) };
-        at.error(fault.problem).allowed(fault.allowed)
-    })
+    multipath.manager.model().check(managed).map_err(|fault| at.fault(fault))
 }
 
 /// Refuses addresses of the server that no link leads to.

@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 use super::Place;
 use crate::scenario::{
     ApplicationSpec, FlowSpec, HttpVersion, MOST_STREAMS, ObjectSpec, OpenedBy, Streams,
-    TransportSpec,
 };
 
 /// Checks a flow that says with `objects` what it sends.
@@ -43,7 +42,7 @@ pub(super) fn http(flow: &FlowSpec, at: &Place<'_>) -> Result<(), SpecError> {
         let error = http.error("applies only to a page");
         return Err(error.allowed("`objects` or `har`, or no `http`"));
     }
-    if !matches!(flow.transport, TransportSpec::Tcp(_)) {
+    if !flow.transport.model().chooses_http() {
         let kind = flow.transport.kind();
         let error = http.error(format!("applies only to `tcp`: pages over `{kind}` use HTTP/3"));
         return Err(error.allowed("the transport `tcp`, or no `http`"));

@@ -2,10 +2,9 @@
 
 use leobench_base::NodeId;
 use leobench_base::spec::{SpecError, cut};
-use leobench_quic::QuicSpec;
 
 use super::{Names, Place};
-use crate::scenario::{FlowSpec, LinkSpec, ScenarioSpec, TransportSpec};
+use crate::scenario::{FlowSpec, LinkSpec, ScenarioSpec};
 
 pub(super) fn check(
     spec: &ScenarioSpec,
@@ -13,10 +12,7 @@ pub(super) fn check(
     nodes: &Names<'_>,
     at: &Place<'_>,
 ) -> Result<(), SpecError> {
-    let TransportSpec::Quic(QuicSpec { preferred_address: Some(name), .. }) = &flow.transport
-    else {
-        return Ok(());
-    };
+    let Some(name) = flow.transport.model().preferred_address() else { return Ok(()) };
     let (opener, answerer) = (flow.opener(), flow.answerer());
     let transport = at.key("transport");
     let at = transport.key("preferred_address");

@@ -43,6 +43,5 @@ pub(super) fn check(
     })?;
     let adaptation = at.key("adaptation");
     let checked = video.adaptation.model().check(&film, plugins);
-    checked
-        .map_err(|fault| adaptation.key(&fault.field).error(fault.problem).allowed(fault.allowed))
+    checked.map_err(|fault| adaptation.fault(fault))
 }

@@ -3,13 +3,10 @@
 mod times;
 
 use leobench_base::spec::{SpecError, cut};
-use leobench_quic::Stack;
 use rustc_hash::FxHashMap;
 
 use super::{Names, Place};
-use crate::scenario::{
-    HandoverKind, HandoverSpec, OpenedBy, Scenario, ScenarioSpec, TransportSpec,
-};
+use crate::scenario::{HandoverKind, HandoverSpec, MovedFlow, OpenedBy, Scenario, ScenarioSpec};
 
 /// Checks the nodes, the links and the times.
 pub(super) fn links(
@@ -88,46 +85,10 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
             continue;
         }
         any = true;
-        let flow_name = cut(name);
         let opens = sends == (flow.opened_by == OpenedBy::From);
-        match &flow.transport {
-            TransportSpec::Quic(_) if !opens => {
-                let error = at.error(format!(
-                    "the other end of flow `{flow_name}` opens the connection, and only clients migrate (RFC 9000 section 9)"
-                ));
-                return Err(error.allowed(format!(
-                    "`reroute` or `rebind`, or `flows.{flow_name}.opened_by` set to the end that moves"
-                )));
-            }
-            TransportSpec::Quic(quic) if quic.stack == Stack::Noq => {
-                let error = at.error(format!(
-                    "flow `{flow_name}` uses the QUIC stack `noq`, which does not learn of new addresses here"
-                ));
-                return Err(error.allowed("`reroute` or `rebind`, or the stack `own`"));
-            }
-            TransportSpec::Udp(_) => {
-                let error = at.error(format!(
-                    "flow `{flow_name}` keeps its addresses, because UDP has no connection that could migrate"
-                ));
-                return Err(error.allowed("`reroute` or `rebind`"));
-            }
-            TransportSpec::Tcp(_) if !opens => {
-                let error = at.error(format!(
-                    "the other end of flow `{flow_name}` opens the connection and does not learn the new address"
-                ));
-                return Err(error.allowed(format!(
-                    "`reroute` or `rebind`, or `flows.{flow_name}.opened_by` set to the end that moves"
-                )));
-            }
-            TransportSpec::Tcp(_) if flow.reconnect.is_none() => {
-                let error = at.error(format!(
-                    "flow `{flow_name}` loses its connection when the address changes and does not reconnect"
-                ));
-                return Err(error
-                    .allowed(format!("`flows.{flow_name}.reconnect`, or `reroute` or `rebind`")));
-            }
-            TransportSpec::Quic(_) | TransportSpec::Tcp(_) => {}
-        }
+        let moved = MovedFlow { name: &cut(name), flow, opens };
+        let checked = flow.transport.model().check_migration(moved);
+        checked.map_err(|fault| at.fault(fault))?;
     }
     // Programs may notice where there are no flows.
     if any || spec.flows.is_empty() {
@@ -144,9 +105,8 @@ fn migrates(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Res
 fn rebinds(spec: &ScenarioSpec, handover: &HandoverSpec, at: &Place<'_>) -> Result<(), SpecError> {
     let at = at.key("kind");
     for (name, flow) in &spec.flows {
-        let opener = if flow.opened_by == OpenedBy::From { &flow.from } else { &flow.to };
-        let TransportSpec::Quic(quic) = &flow.transport else { continue };
-        if quic.multipath.is_some() && *opener == handover.node {
+        let opener = flow.opener();
+        if flow.transport.model().multipath().is_some() && opener == handover.node {
             let error = at.error(format!(
                 "flow `{}` uses the addresses of several links of `{}`, which translates them",
                 cut(name),
