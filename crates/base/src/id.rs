@@ -44,6 +44,8 @@ indices! {
     EndpointId
     /// A place where packets enter and leave the network from outside.
     PortId
+    /// A satellite of a constellation.
+    SatelliteId
 }
 
 /// The directions of links are numbered link by link: from its first node to its second, then back.

@@ -5,7 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU64;
 
 use leobench_base::packet::Datagram;
-use leobench_base::{BitRate, Bytes, LinkId, LogHistogram, Packet, SimDuration, SimTime};
+use leobench_base::{
+    BitRate, Bytes, LinkId, LogHistogram, Packet, SatelliteId, SimDuration, SimTime,
+};
 
 use crate::arrivals::Arrivals;
 use crate::buffer::Message;
@@ -156,7 +158,7 @@ pub struct AccessReport {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccessService {
     /// Number of the serving satellite.
-    pub satellite: usize,
+    pub satellite: SatelliteId,
     /// Signal-to-noise ratio in dB.
     pub snr_db: f64,
     /// Distance of the satellite in m.

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
+use leobench_base::SatelliteId;
+
 use super::orbit::OrbitError;
 use super::satellite::Satellite;
 use super::walker::Shell;
 use crate::frame::{Epoch, State};
 
 leobench_base::indices! {
-    /// A satellite of a constellation.
-    SatelliteId
     /// A terminal of an assignment.
     TerminalId
     /// A gateway on the ground.

@@ -4,9 +4,9 @@
 //! both ends (Hermite). Its error is at most h⁴/384 times the fourth derivative, which on an orbit of radius r and angular
 //! speed w is about r w⁴: 0.4 m at 550 km with knots a minute apart.
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{SatelliteId, SimDuration, SimTime};
 
-use super::constellation::{Constellation, SatelliteId};
+use super::constellation::Constellation;
 use super::orbit::OrbitError;
 use crate::frame::{Epoch, State, Vector};
 

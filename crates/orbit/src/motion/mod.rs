@@ -8,11 +8,10 @@ mod satellite;
 mod track;
 mod walker;
 
-pub use constellation::{
-    Constellation, DestinationId, GatewayId, PlacedShell, SatelliteId, TerminalId,
-};
+pub use constellation::{Constellation, DestinationId, GatewayId, PlacedShell, TerminalId};
 pub use ephemeris::{Ephemeris, SPACING};
 pub use ground_stations::GroundStation;
+pub use leobench_base::SatelliteId;
 pub use orbit::{CircularElements, CircularOrbit, GRAVITY, Orbit, OrbitError, Sgp4Orbit};
 pub use satellite::Satellite;
 pub use track::Track;

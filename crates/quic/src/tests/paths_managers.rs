@@ -248,7 +248,7 @@ fn random_report(rng: &mut SimRng, now: SimTime) -> AccessReport {
     let late = SimDuration::from_millis(pick(3_000) as u64);
     let at = SimTime::from_nanos(now.as_nanos().saturating_sub(late.as_nanos()));
     let service = AccessService {
-        satellite: pick(3),
+        satellite: pick(3).into(),
         snr_db: [f64::NAN, -40.0, 12.0][pick(3)],
         range_m: [f64::NAN, f64::INFINITY, -1.0, 0.0, 550e3, 36e6, 1e15][pick(7)],
         rate: BitRate::from_bps([0, 1, 300_000, 5 * MBIT, 10 * MBIT, u64::MAX][pick(6)]),

@@ -282,10 +282,10 @@ impl FromScenario<'_> {
         let factory = move |request: QueueRequest| {
             let QueueRequest { satellite, way, visit } = request;
             let capacity = if way == Way::There { there } else { back };
-            let rng = rng.child(&satellite.to_string()).child(way.name());
+            let rng = rng.child(&satellite.index().to_string()).child(way.name());
             queue.model().build(capacity, &rng.child(&visit.to_string()))
         };
-        let sample = factory(QueueRequest { satellite: 0, way: Way::There, visit: 0 });
+        let sample = factory(QueueRequest { satellite: 0.into(), way: Way::There, visit: 0 });
         self.builder.share_satellites(links, sample.causes(), Box::new(factory));
         Ok(())
     }

@@ -133,7 +133,7 @@ impl FromScenario<'_> {
         satellites: &SatelliteLinks,
         lasers: &[[u32; 2]],
     ) -> Result<Hops, BuildError> {
-        let name = |number: u32| satellites.name(number as usize);
+        let name = |number: u32| satellites.name((number as usize).into());
         let stations: &EarthStations = satellites.stations();
         let all = stations.terminals.iter().chain(&stations.gateways);
         let laser = match spec.isl.as_ref().and_then(|isl| Some((isl.rate?, &isl.queue))) {

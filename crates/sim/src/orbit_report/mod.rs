@@ -130,7 +130,7 @@ fn passes(
             let pass = pass.map_err(|error| no_orbit(&error))?;
             rows.push(PassRow {
                 terminal: place.name.clone(),
-                satellite: links.name(pass.satellite.index()),
+                satellite: links.name(pass.satellite),
                 rise_s: pass.rise.as_secs_f64(),
                 set_s: pass.set.as_secs_f64(),
                 highest_deg: pass.highest.degrees(),
@@ -172,9 +172,9 @@ fn samples(links: &SatelliteLinks, rows: &mut Vec<SampleRow>) {
     for path in 0..links.len() {
         let state = links.state(path);
         let way = state.way.as_ref();
-        let below = way.zip(links.ephemeris()).map(|(way, ephemeris)| {
-            Geodetic::from_ecef(ephemeris.position(SatelliteId::from(way.satellite)))
-        });
+        let below = way
+            .zip(links.ephemeris())
+            .map(|(way, ephemeris)| Geodetic::from_ecef(ephemeris.position(way.satellite)));
         let [uplink_mbps, downlink_mbps] = state.rates.map(|rate| rate.bps() as f64 / 1e6);
         let [uplink_db, downlink_db] = state.carrier_to_noise;
         let loss = state.fit.as_ref().map(|fit| fit.loss);
@@ -203,7 +203,7 @@ fn samples(links: &SatelliteLinks, rows: &mut Vec<SampleRow>) {
 }
 
 /// An observer at the terminal of a link, and the satellite that served it at the slot before.
-type Watch = (Observer, Option<usize>);
+type Watch = (Observer, Option<SatelliteId>);
 
 fn slots(links: &SatelliteLinks, observers: &mut [Watch], rows: &mut Vec<SlotRow>) {
     let (Some(ephemeris), Some(grid)) = (links.ephemeris(), links.grid()) else { return };
@@ -215,7 +215,7 @@ fn slots(links: &SatelliteLinks, observers: &mut [Watch], rows: &mut Vec<SlotRow
             *before = None;
             continue;
         };
-        let serving = seen.iter().find(|one| one.satellite.index() == way.satellite);
+        let serving = seen.iter().find(|one| one.satellite == way.satellite);
         let highest = seen.iter().max_by(|one, other| {
             one.look.elevation.radians().total_cmp(&other.look.elevation.radians())
         });
@@ -224,7 +224,7 @@ fn slots(links: &SatelliteLinks, observers: &mut [Watch], rows: &mut Vec<SlotRow
             t_s: links.now().as_secs_f64(),
             link: links.link(path).to_owned(),
             candidates: seen.len(),
-            highest: highest.is_some_and(|one| one.satellite.index() == way.satellite),
+            highest: highest.is_some_and(|one| one.satellite == way.satellite),
             kept: before.map(|before| before == way.satellite),
             separation_deg: separation.unwrap_or(f64::NAN),
         });

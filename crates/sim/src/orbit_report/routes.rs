@@ -41,7 +41,7 @@ fn row(
         name.map(|station| station.name.clone())
     };
     let names = |way: &TransitWay| {
-        let names = way.satellites.iter().map(|number| links.name(*number as usize));
+        let names = way.satellites.iter().map(|number| links.name((*number as usize).into()));
         names.collect::<Vec<_>>().join("->")
     };
     RouteRow {

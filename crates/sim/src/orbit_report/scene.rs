@@ -76,7 +76,7 @@ pub fn trajectories(
     let Some(links) = SatelliteLinks::new(scenario, seed)? else { return Ok(None) };
     let Some(ephemeris) = links.ephemeris() else { return Ok(None) };
     let span = [SimTime::ZERO, SimTime::ZERO + duration(scenario)?];
-    let numbers: HashMap<_, _> = links.names().iter().map(String::as_str).zip(0..).collect();
+    let numbers: HashMap<_, _> = links.names().iter().map(String::as_str).zip(0usize..).collect();
     let find = |name: &String| {
         let number = numbers.get(name.as_str()).copied();
         number.ok_or_else(|| {
@@ -84,7 +84,7 @@ pub fn trajectories(
             Fault::new("constellation.satellites", problem, "the satellites of the run")
         })
     };
-    let of = |name| path_of(&links, ephemeris, find(name)?, span, interval);
+    let of = |name| path_of(&links, ephemeris, SatelliteId::from(find(name)?), span, interval);
     names.iter().take_while(|_| keep_going()).map(of).collect::<Result<_, _>>().map(Some)
 }
 
@@ -114,17 +114,19 @@ pub fn places_below(
     let Some(links) = SatelliteLinks::new(scenario, seed)? else { return Ok(None) };
     let Some(ephemeris) = links.ephemeris() else { return Ok(None) };
     let degrees = |place: Geodetic| [place.latitude.degrees(), place.longitude.degrees()];
-    let below = |number: usize| {
-        let state = ephemeris.exact(SatelliteId::from(number), at);
+    let below = |satellite: SatelliteId| {
+        let state = ephemeris.exact(satellite, at);
         let below = Geodetic::from_ecef(state.map_err(|error| no_orbit(&error))?.position);
-        Ok((links.name(number), degrees(below)))
+        Ok((links.name(satellite), degrees(below)))
     };
     let stations = |of: &[EarthStation]| {
         of.iter().map(|one| (one.name.clone(), degrees(one.track.place(at)))).collect()
     };
     let EarthStations { terminals, gateways } = links.stations();
     Ok(Some(PlacesBelow {
-        satellites: (0..ephemeris.len()).map(below).collect::<Result<_, _>>()?,
+        satellites: (0..ephemeris.len())
+            .map(|number| below(number.into()))
+            .collect::<Result<_, _>>()?,
         terminals: stations(terminals),
         gateways: stations(gateways),
     }))
@@ -146,11 +148,11 @@ fn satellite_trajectories(
     for place in &links.stations().terminals {
         for pass in passes_over(ephemeris.clone(), place, end, keep_going) {
             let pass = pass.map_err(|error| no_orbit(&error))?;
-            spans.push((pass.satellite.index(), pass.rise, pass.set));
+            spans.push((pass.satellite, pass.rise, pass.set));
         }
     }
     spans.sort_unstable();
-    let mut merged: Vec<(usize, SimTime, SimTime)> = Vec::new();
+    let mut merged: Vec<(SatelliteId, SimTime, SimTime)> = Vec::new();
     for (satellite, rise, set) in spans {
         match merged.last_mut() {
             Some((last, _, until)) if *last == satellite && rise <= *until => {
@@ -167,13 +169,13 @@ fn satellite_trajectories(
 fn path_of(
     links: &SatelliteLinks,
     ephemeris: &Ephemeris,
-    satellite: usize,
+    satellite: SatelliteId,
     span: [SimTime; 2],
     interval: SimDuration,
 ) -> Result<Trajectory, Fault> {
     let mut outcome = Ok(());
     let points = trajectory(&links.name(satellite), span, Some(interval), |at| {
-        let state = ephemeris.exact(SatelliteId::from(satellite), at);
+        let state = ephemeris.exact(satellite, at);
         state.map_or_else(
             |error| {
                 outcome = Err(no_orbit(&error));

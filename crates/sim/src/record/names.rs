@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use leobench_base::{DirectionId, FlowId, LinkId, NodeId};
+use leobench_base::{DirectionId, FlowId, LinkId, NodeId, SatelliteId};
 use typed_index_collections::TiVec;
 
 use super::recorder::Location;
@@ -41,15 +41,15 @@ impl Names {
         match access {
             Access::Link(link) => Cow::Borrowed(&self.links[link]),
             Access::Satellite(_, None) => Cow::Borrowed("none"),
-            Access::Satellite(_, Some(number)) => self.satellite(number),
+            Access::Satellite(_, Some(satellite)) => self.satellite(satellite),
         }
     }
 
     /// The name of a satellite.
-    pub(crate) fn satellite(&self, number: usize) -> Cow<'_, str> {
-        match self.satellites.get(number) {
+    pub(crate) fn satellite(&self, satellite: SatelliteId) -> Cow<'_, str> {
+        match self.satellites.get(satellite.index()) {
             Some(name) => Cow::Borrowed(name),
-            None => Cow::Owned(chain_name(number)),
+            None => Cow::Owned(chain_name(satellite)),
         }
     }
 }
@@ -64,6 +64,6 @@ pub struct FlowNames {
 }
 
 /// Name of a satellite of a chain, which has no end.
-pub(crate) fn chain_name(number: usize) -> String {
-    format!("chain-{number}")
+pub(crate) fn chain_name(satellite: SatelliteId) -> String {
+    format!("chain-{}", satellite.index())
 }

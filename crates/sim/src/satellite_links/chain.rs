@@ -1,6 +1,6 @@
 //! The chain of satellites of Yang et al. 2024 under two subflows.
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{SatelliteId, SimDuration, SimTime};
 use leobench_orbit::Angle;
 use leobench_orbit::frame::light_delay;
 use leobench_orbit::serving::chain::{Access, Chain, Reading, Stage};
@@ -14,7 +14,7 @@ pub(super) struct ChainLinks {
     stage: Stage,
     next: Option<Stage>,
     subflows: Vec<usize>,
-    serving: Vec<Option<usize>>,
+    serving: Vec<Option<SatelliteId>>,
     /// Outage and overlap of every handover.
     gap: [SimDuration; 2],
     reading: Reading,
@@ -83,7 +83,7 @@ impl ChainLinks {
         }
         for (path, &subflow) in self.subflows.iter().enumerate() {
             let idle = self.stage.access == Access::Single && subflow == 1;
-            let to = (!idle).then(|| self.stage.satellites[subflow] as usize);
+            let to = (!idle).then(|| SatelliteId::from(self.stage.satellites[subflow] as usize));
             let from = std::mem::replace(&mut self.serving[path], to);
             if from != to {
                 let [outage, overlap] =
@@ -110,8 +110,8 @@ impl ChainLinks {
     }
 
     /// Over flat ground, as in the paper.
-    fn way(&self, satellite: usize, now: SimTime) -> WayState {
-        let along = self.along_m(satellite as u64, now);
+    fn way(&self, satellite: SatelliteId, now: SimTime) -> WayState {
+        let along = self.along_m(satellite.index() as u64, now);
         let altitude = self.chain.altitude_m;
         let range_m = (along * along + altitude * altitude).sqrt();
         let elevation_deg = Angle::asin(altitude / range_m).degrees();

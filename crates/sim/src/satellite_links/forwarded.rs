@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use leobench_base::{SimDuration, SimRng, SimTime};
 use leobench_orbit::frame::light_delay;
 use leobench_orbit::hypatia::{Hop, Network};
-use leobench_orbit::{Ephemeris, Gap, Geodetic, SatelliteId, Site, State, Vector};
+use leobench_orbit::{Angle, Ephemeris, Gap, Geodetic, SatelliteId, Site, State, Vector};
 
 use super::{LinkState, ServingChange, WayState, nadir};
 use crate::scenario::StateFile;
@@ -196,7 +196,7 @@ impl ForwardedLinks {
         for path in changed {
             let from = states[path].way.as_ref().map(|way| way.satellite);
             let Ends { ways, gap, rng, .. } = &mut self.paths[path];
-            let to = ways.as_ref().map(|[there, _]| there[1] as usize);
+            let to = ways.as_ref().map(|[there, _]| SatelliteId::from(there[1] as usize));
             if from == to {
                 continue;
             }
@@ -222,7 +222,7 @@ impl ForwardedLinks {
         let state: State = self.ephemeris.state(serving);
         let look = self.sites[terminal].look(&state);
         WayState {
-            satellite: serving.index(),
+            satellite: serving,
             azimuth_deg: look.azimuth.degrees(),
             elevation_deg: look.elevation.degrees(),
             range_m: look.range_m,
@@ -251,11 +251,11 @@ impl ForwardedLinks {
         }
     }
 
-    /// The lowest elevation at which a station's link to a satellite is short enough, for a look at passes.
+    /// The lowest elevation, in degrees, at which a station's link to a satellite is short enough, for a look at passes.
     pub(super) fn lowest_elevation(network: &Network, place: &Geodetic, satellite: Vector) -> f64 {
         let (ground, space) = (place.to_ecef().norm(), satellite.norm());
         let range = network.longest_gsl_m;
         let sine = (space * space - ground * ground - range * range) / (2.0 * ground * range);
-        libm::asin(sine.clamp(0.0, 1.0)).to_degrees()
+        Angle::asin(sine.clamp(0.0, 1.0)).degrees()
     }
 }

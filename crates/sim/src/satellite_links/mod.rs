@@ -12,7 +12,9 @@ mod topology;
 mod transit;
 
 use leobench_base::spec::Fault;
-use leobench_base::{BitRate, DirectionId, LinkId, NodeId, RngTree, SimDuration, SimTime};
+use leobench_base::{
+    BitRate, DirectionId, LinkId, NodeId, RngTree, SatelliteId, SimDuration, SimTime,
+};
 use leobench_orbit::{Angle, Ephemeris, Epoch, SatelliteGrid, Vector};
 
 use chain::ChainLinks;
@@ -94,7 +96,7 @@ impl LinkState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct WayState {
     /// Number of the serving satellite.
-    pub satellite: usize,
+    pub satellite: SatelliteId,
     /// Azimuth of the satellite over the terminal, in degrees from north over east.
     pub azimuth_deg: f64,
     /// Its elevation in degrees.
@@ -132,9 +134,9 @@ pub struct ServingChange {
     /// Number of the link among those through the constellation.
     pub path: usize,
     /// The satellite before.
-    pub from: Option<usize>,
+    pub from: Option<SatelliteId>,
     /// The satellite from now on.
-    pub to: Option<usize>,
+    pub to: Option<SatelliteId>,
     /// Time in which packets wait.
     pub outage: SimDuration,
     /// Time in which the satellite before goes on for what was sent over it.
@@ -200,8 +202,8 @@ impl SatelliteLinks {
     }
 
     /// Name of a satellite; satellites of a chain come without end.
-    pub fn name(&self, satellite: usize) -> String {
-        self.names.get(satellite).cloned().unwrap_or_else(|| chain_name(satellite))
+    pub fn name(&self, satellite: SatelliteId) -> String {
+        self.names.get(satellite.index()).cloned().unwrap_or_else(|| chain_name(satellite))
     }
 
     /// Returns the terminals and gateways.

@@ -71,8 +71,8 @@ impl OrbitLinks {
         let handovers = self.assignment.advance(now).expect("orbits were checked over the run");
         serving_changes.extend(handovers.iter().map(|handover| ServingChange {
             path: handover.terminal.index(),
-            from: handover.from.map(SatelliteId::index),
-            to: handover.to.map(SatelliteId::index),
+            from: handover.from,
+            to: handover.to,
             outage: handover.outage,
             overlap: handover.overlap,
         }));
@@ -116,7 +116,7 @@ impl OrbitLinks {
         let satellite = self.assignment.ephemeris().position(serving.satellite);
         let ground = self.assignment.observer(TerminalId::from(path)).site().position();
         Some(WayState {
-            satellite: serving.satellite.index(),
+            satellite: serving.satellite,
             azimuth_deg: serving.look.azimuth.degrees(),
             elevation_deg: serving.look.elevation.degrees(),
             range_m: serving.look.range_m,

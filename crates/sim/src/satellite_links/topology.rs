@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use leobench_base::{BitRate, DirectionId, LinkId, SimTime};
+use leobench_base::{BitRate, DirectionId, LinkId, SatelliteId, SimTime};
 use leobench_link::{Channel, ChannelState, Service};
 
 use super::{EarthStations, LinkState, SatelliteLinks, ServingChange};
@@ -28,7 +28,7 @@ pub struct ConstellationTopology {
     /// Whether the network knows which satellites serve at the start, and which links none does.
     starts_served: bool,
     /// The satellites that serve at the start, by link, if links share the transmitters of satellites.
-    first: Option<Vec<Option<usize>>>,
+    first: Option<Vec<Option<SatelliteId>>>,
 }
 
 /// A link.
@@ -47,8 +47,8 @@ struct Path {
 #[derive(Clone, Copy)]
 struct Pending {
     number: u64,
-    from: Option<usize>,
-    to: Option<usize>,
+    from: Option<SatelliteId>,
+    to: Option<SatelliteId>,
     /// The end of its outage, or its overlap; none while no satellite serves.
     ends: Option<SimTime>,
     /// Whether both satellites are there until then.
@@ -166,7 +166,7 @@ impl ConstellationTopology {
     fn serve(
         &self,
         path: usize,
-        satellite: Option<usize>,
+        satellite: Option<SatelliteId>,
         left: LeftPackets,
         overlaps: bool,
     ) -> Change {

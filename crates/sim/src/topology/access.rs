@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use leobench_base::{BitRate, DirectionId, LinkId, SimDuration, SimRng, SimTime};
+use leobench_base::{BitRate, DirectionId, LinkId, SatelliteId, SimDuration, SimRng, SimTime};
 use leobench_budget::{Budget, Choice, Reading};
 
 /// State of a link through a constellation while a satellite serves it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccessState {
     /// Number of the serving satellite.
-    pub satellite: usize,
+    pub satellite: SatelliteId,
     /// Its distance in m.
     pub range_m: f64,
     /// Offers of the budgets there (uplink) and back (downlink); none at a constant rate.

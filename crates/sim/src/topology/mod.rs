@@ -7,7 +7,7 @@ mod foreseen;
 mod handover;
 mod transit;
 
-use leobench_base::{DirectionId, LinkId, NodeId, SimTime};
+use leobench_base::{DirectionId, LinkId, NodeId, SatelliteId, SimTime};
 use leobench_link::ChannelState;
 
 pub use access::{AccessConfig, AccessLink, AccessState, Division, Offer};
@@ -99,7 +99,7 @@ pub enum Change {
         /// The link.
         link: LinkId,
         /// The satellite from now on.
-        satellite: Option<usize>,
+        satellite: Option<SatelliteId>,
         /// Fate of the packets at the satellite before.
         left: LeftPackets,
         /// Whether that goes on with them until the overlap ends.
@@ -169,7 +169,7 @@ pub enum Access {
     Link(LinkId),
     /// A satellite, by its number among the names of the network, over a link through a constellation; none while none
     /// serves.
-    Satellite(LinkId, Option<usize>),
+    Satellite(LinkId, Option<SatelliteId>),
 }
 
 impl Access {

@@ -44,7 +44,8 @@ fn the_geometry_has_the_place_of_the_floor() {
         direct.constellation.satellites().iter().map(|satellite| &satellite.name).collect();
     for row in 0..rows.rows() {
         let satellite = names.iter().position(|name| **name == labels[row]).unwrap();
-        let (_, way) = direct.over(satellite, SimTime::from_nanos(times[row] as u64)).unwrap();
+        let (_, way) =
+            direct.over(satellite.into(), SimTime::from_nanos(times[row] as u64)).unwrap();
         let expected = (way + 15e-3) * 1e9;
         assert!((delays[row] as f64 - expected).abs() < 20.0, "{} {expected}", delays[row]);
         let mbps = if links[row] == "sky/van->office" { 5 } else { 40 };

@@ -67,8 +67,8 @@ impl Direct {
     }
 
     /// Elevation at the terminal and delay over a satellite, if both ends see it above 25 degrees.
-    pub(super) fn over(&self, satellite: usize, at: SimTime) -> Option<(f64, f64)> {
-        let state = self.constellation.state(SatelliteId::from(satellite), self.start.at(at));
+    pub(super) fn over(&self, satellite: SatelliteId, at: SimTime) -> Option<(f64, f64)> {
+        let state = self.constellation.state(satellite, self.start.at(at));
         let state = state.unwrap();
         let [up, down] = self.ends.map(|site| site.look(&state));
         let lowest = Angle::from_degrees(25.0);
@@ -91,8 +91,8 @@ fn the_highest_satellite_serves_with_the_delay_of_its_way() {
         (rows.integers("t_ns"), rows.integers("delay_ns"), rows.texts("label"));
     for row in (0..rows.rows()).step_by(50) {
         let at = SimTime::from_nanos(times[row] as u64);
-        let ways =
-            (0..count).filter_map(|satellite| Some((satellite, direct.over(satellite, at)?)));
+        let ways = (0..count)
+            .filter_map(|satellite| Some((satellite, direct.over(satellite.into(), at)?)));
         let (satellite, (_, delay)) = ways.max_by(|a, b| a.1.0.total_cmp(&b.1.0)).unwrap();
         assert_eq!(labels[row], direct.constellation.satellites()[satellite].name, "at {at}");
         let expected = (delay + 5e-3) * 1e9;
@@ -115,7 +115,7 @@ fn packets_take_the_delay_of_their_instant() {
     assert!(messages.rows() > 250);
     for (from, to) in created.iter().zip(&delivered) {
         let sent = SimTime::from_nanos(*from as u64 + 1_000_000);
-        let (_, delay) = direct.over(satellite, sent).unwrap();
+        let (_, delay) = direct.over(satellite.into(), sent).unwrap();
         let seen = (to - from) as f64 / 1e9 - 1e-3;
         // Delays are those of the last step, up to 100 ms ago, and change by less than 50 us per second.
         assert!((seen - delay).abs() < 5.1e-6, "{seen} {delay}");
@@ -265,7 +265,7 @@ fn a_chain_starts_at_a_phase() {
         let sky = sky("printed", "random", seed);
         let ways = [0, 1].map(|path| sky.state(path).way.clone().unwrap());
         shared += u64::from(ways[0].sharers == 2);
-        satellites.insert(ways.map(|way| way.satellite));
+        satellites.insert(ways.map(|way| way.satellite.index()));
     }
     // s3 lasts 15 s of 40.36: 74 of 200, with a standard deviation of 7.
     assert!((50..100).contains(&shared), "{shared}");

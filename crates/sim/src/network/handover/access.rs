@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use leobench_base::{DirectionId, FlowId, LinkId, SimDuration, SimTime};
+use leobench_base::{DirectionId, FlowId, LinkId, SatelliteId, SimDuration, SimTime};
 use leobench_budget::Budget;
 use leobench_transport::Input;
 use leobench_transport::endpoint::{AccessReport, AccessService, Event, PathId};
@@ -52,7 +52,7 @@ struct Reporter {
 struct ToldAccess {
     path: PathId,
     link: LinkId,
-    satellite: Option<usize>,
+    satellite: Option<SatelliteId>,
     /// Beginning of the handover, and its end if that is known.
     handover: Option<(SimTime, Option<SimTime>)>,
 }

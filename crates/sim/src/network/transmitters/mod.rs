@@ -11,7 +11,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use leobench_base::{BitRate, DirectionId, LinkId, SimDuration, SimTime, Tag};
+use leobench_base::{BitRate, DirectionId, LinkId, SatelliteId, SimDuration, SimTime, Tag};
 use leobench_link::{
     Backlog, Causes, Link, QueueDiscipline, SharedCounters, SharedOutput, SharedTransmitter,
 };
@@ -54,7 +54,7 @@ impl Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueRequest {
     /// Number of the satellite.
-    pub satellite: usize,
+    pub satellite: SatelliteId,
     /// The direction in which it sends.
     pub way: Way,
     /// How often it has had a queue before; a satellite that serves nobody loses its queue.
@@ -79,7 +79,7 @@ pub(in crate::network) struct SharedTransmitters {
     factory: QueueFactory,
     causes: Causes,
     stations: TiVec<TransmitterId, Station>,
-    known: BTreeMap<(usize, Way), TransmitterId>,
+    known: BTreeMap<(SatelliteId, Way), TransmitterId>,
     wakes: WakeHeap,
     /// None of links that have their own transmitter.
     berths: TiVec<DirectionId, Option<Berth>>,
@@ -93,7 +93,7 @@ pub(in crate::network) struct SharedTransmitters {
 
 /// A satellite in one direction.
 struct Station {
-    satellite: usize,
+    satellite: SatelliteId,
     way: Way,
     name: String,
     /// None while it serves nobody.
@@ -111,7 +111,7 @@ struct Station {
 #[derive(Clone, Copy, Default)]
 struct Berth {
     /// The satellite that serves it.
-    satellite: Option<usize>,
+    satellite: Option<SatelliteId>,
     /// Its stay there.
     stay: Option<Tag>,
     /// The stay before, during an overlap.
@@ -201,7 +201,7 @@ impl SharedTransmitters {
     /// The transmitter of a satellite, with a queue from now on.
     fn transmitter(
         &mut self,
-        satellite: usize,
+        satellite: SatelliteId,
         way: Way,
         name: impl FnOnce() -> String,
     ) -> TransmitterId {

@@ -1,6 +1,6 @@
 //! Links that go from one satellite to another, or have no rate for a while, and the fate of their packets.
 
-use leobench_base::{BitRate, Descriptor, DirectionId, SimTime, Tag};
+use leobench_base::{BitRate, Descriptor, DirectionId, SatelliteId, SimTime, Tag};
 use leobench_link::Cause;
 
 use super::{Berth, SharedTransmitters, Stay, Way};
@@ -32,7 +32,7 @@ impl Network {
     pub(in crate::network) fn assign_satellite(
         &mut self,
         direction: DirectionId,
-        satellite: Option<usize>,
+        satellite: Option<SatelliteId>,
         left: LeftPackets,
         overlaps: bool,
     ) -> Result<(), NetworkError> {

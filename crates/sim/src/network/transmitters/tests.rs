@@ -1,6 +1,6 @@
 use leobench_base::packet::{Body, Label, Meta, Packet, Protocol};
 use leobench_base::spec::{At, Limit, Spec};
-use leobench_base::{Bytes, Ecn, LinkId, PortId, RngTree};
+use leobench_base::{Bytes, Ecn, LinkId, PortId, RngTree, SatelliteId};
 use leobench_link::channel::steady::SteadySpec;
 use leobench_link::queue::fifo::FifoSpec;
 use leobench_link::{
@@ -72,7 +72,7 @@ impl Bench {
             let model = spec.model();
             model.build(Capacity::of(model.limit()).unwrap(), &seeds)
         };
-        let sample = build(QueueRequest { satellite: 0, way: Way::There, visit: 0 });
+        let sample = build(QueueRequest { satellite: 0.into(), way: Way::There, visit: 0 });
         builder.share_satellites(&links, sample.causes(), Box::new(build));
         builder.topology("script", Box::new(Script(script)));
         let network = builder.build().unwrap();
@@ -145,7 +145,7 @@ impl Bench {
 }
 
 fn serve(link: usize, satellite: usize) -> Change {
-    let (link, satellite) = (LinkId::from(link), Some(satellite));
+    let (link, satellite) = (LinkId::from(link), Some(satellite.into()));
     Change::Serve { link, satellite, left: LeftPackets::Drain, overlaps: false }
 }
 
@@ -224,7 +224,7 @@ fn an_overlap_ends_as_told() {
         });
         let mut start = vec![serve(0, 7), serve(1, 7)];
         start.extend(slow.clone());
-        let moves = Change::Serve { link, satellite: Some(9), left, overlaps: true };
+        let moves = Change::Serve { link, satellite: Some(9.into()), left, overlaps: true };
         let script = vec![
             (SimTime::ZERO, start),
             (micros(500), vec![moves]),
@@ -299,6 +299,7 @@ fn changes(step: &Step, left: LeftPackets) -> Vec<Change> {
     match *step {
         Step::Serve { link, satellite, overlaps } => {
             let (link, overlaps) = (LinkId::from(link), overlaps && satellite.is_some());
+            let satellite = satellite.map(SatelliteId::from);
             // As topologies do: an overlap ends before the next one begins.
             let end = Change::EndOverlap { link, left };
             vec![end, Change::Serve { link, satellite, left, overlaps }]

@@ -47,7 +47,8 @@ impl Recorder {
             return Ok(());
         }
         let satellites = way.map(|way| {
-            let names = way.satellites.iter().map(|number| self.names.satellite(*number as usize));
+            let names =
+                way.satellites.iter().map(|number| self.names.satellite((*number as usize).into()));
             names.collect::<Vec<_>>().join("->")
         });
         let station =

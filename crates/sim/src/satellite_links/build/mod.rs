@@ -349,7 +349,7 @@ fn signal(budget: Budget, air: (f64, f64)) -> Signal {
     Box::new(move |sighting: &Sighting| {
         let elevation_deg = sighting.look.elevation.degrees();
         let way = WayState {
-            satellite: sighting.satellite.index(),
+            satellite: sighting.satellite,
             azimuth_deg: sighting.look.azimuth.degrees(),
             elevation_deg,
             range_m: sighting.look.range_m,

@@ -378,8 +378,8 @@ impl TransitLinks {
                 let handover = handovers.iter().find(|one| one.terminal.index() == *member);
                 serving_changes.extend(handover.map(|handover| ServingChange {
                     path,
-                    from: handover.from.map(SatelliteId::index),
-                    to: handover.to.map(SatelliteId::index),
+                    from: handover.from,
+                    to: handover.to,
                     outage: handover.outage,
                     overlap: handover.overlap,
                 }));
@@ -387,7 +387,8 @@ impl TransitLinks {
             LinkEnd::Free(_) | LinkEnd::Selected(..) => {
                 let after = self.paths[path].entries[0].map(number);
                 if before != after {
-                    let [from, to] = [before, after].map(|one| one.map(|one| one as usize));
+                    let [from, to] =
+                        [before, after].map(|one| one.map(|one| SatelliteId::from(one as usize)));
                     let (outage, overlap) = (SimDuration::ZERO, SimDuration::ZERO);
                     serving_changes.push(ServingChange { path, from, to, outage, overlap });
                 }
@@ -419,7 +420,7 @@ impl TransitLinks {
         let state = self.ephemeris().state(satellite);
         let look = site.look(&state);
         Some(WayState {
-            satellite: satellite.index(),
+            satellite,
             azimuth_deg: look.azimuth.degrees(),
             elevation_deg: look.elevation.degrees(),
             range_m: look.range_m,

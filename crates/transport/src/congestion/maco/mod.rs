@@ -7,7 +7,7 @@ mod kalman;
 mod quick_start;
 
 use leobench_base::spec::{Fault, Range, UpTo, Whole};
-use leobench_base::{Bytes, LinkId, SimDuration, SimTime};
+use leobench_base::{Bytes, LinkId, SatelliteId, SimDuration, SimTime};
 
 use self::avoidance::PathRate;
 use self::bdp::Bdp;
@@ -204,7 +204,7 @@ struct Maco {
     longest_rtt: SimDuration,
     last_ack: SimTime,
     /// The interface and its satellite, as last reported.
-    link: Option<(LinkId, Option<usize>)>,
+    link: Option<(LinkId, Option<SatelliteId>)>,
     /// The report that has just arrived, until it has been answered.
     news: Option<News>,
     /// Since when reports have named no satellite.

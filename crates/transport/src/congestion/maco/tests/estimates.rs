@@ -155,7 +155,7 @@ fn wrong_reports_neither_stall_a_flow_nor_blow_up_its_window() {
                 [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e15, 550e3][rng.below(6) as usize];
             let rates = [0, 1, 1_000, 20_000_000, u64::MAX];
             service.rate = leobench_base::BitRate::from_bps(rates[rng.below(5) as usize]);
-            service.satellite = rng.below(3) as usize;
+            service.satellite = (rng.below(3) as usize).into();
             if rng.below(4) == 0 {
                 told.service = None;
             }

@@ -16,7 +16,7 @@ use crate::endpoint::{AccessReport, AccessService, PathId};
 /// A report on a link of `mbps` by a satellite 550 km away, at a time.
 fn report(path: PathId, link: usize, at: SimTime, mbps: f64) -> AccessReport {
     let rate = BitRate::from_bps((mbps * 1e6) as u64);
-    let service = AccessService { satellite: 1, snr_db: 10.0, range_m: 550_000.0, rate };
+    let service = AccessService { satellite: 1.into(), snr_db: 10.0, range_m: 550_000.0, rate };
     AccessReport { path, link: LinkId::from(link), at, service: Some(service), handover: None }
 }
 

@@ -188,7 +188,7 @@ fn history_survives_a_handover_unless_told_otherwise() {
         tell(&mut *maco, FIRST, 0, 48.0);
         congest(&mut *maco, FIRST, 200, 300);
         let mut other = report(FIRST, 0, at(300), 48.0);
-        other.service.as_mut().unwrap().satellite = 2;
+        other.service.as_mut().unwrap().satellite = 2.into();
         maco.on_access(FIRST, &other);
         maco.open(SECOND, at(600), DATAGRAM);
         tell(&mut *maco, SECOND, 0, 48.0);
