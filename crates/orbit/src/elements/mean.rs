@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{omm, tle};
 use crate::error::{FileError, Location};
-use crate::frame::Epoch;
+use crate::frame::{Angle, Epoch};
 use crate::motion::{Orbit, Satellite, Sgp4Orbit};
 
 /// Mean motions are rounded to this, in radians per minute: less than a millimetre in a month.
@@ -51,14 +51,14 @@ impl MeanElements {
     /// # Errors
     /// In SGP4's words.
     pub fn satellite(&self) -> Result<Satellite, String> {
-        let degrees = |value: f64| value.to_radians();
+        let radians = |degrees| Angle::from_degrees(degrees).radians();
         let mut orbit = sgp4::Orbit::from_kozai_elements(
             &sgp4::WGS72,
-            degrees(self.inclination),
-            degrees(self.node),
+            radians(self.inclination),
+            radians(self.node),
             self.eccentricity,
-            degrees(self.perigee),
-            degrees(self.anomaly),
+            radians(self.perigee),
+            radians(self.anomaly),
             self.motion * (std::f64::consts::PI / 720.0),
         )
         .map_err(|error| error.to_string())?;
