@@ -58,6 +58,17 @@ pub struct MovedFlow<'a> {
     pub opens: bool,
 }
 
+impl MovedFlow<'_> {
+    /// The fault of a flow whose other end opens the connection, with the reason why that keeps it from following.
+    fn not_opened(&self, reason: &str) -> Fault {
+        let name = self.name;
+        let problem = format!("the other end of flow `{name}` opens the connection{reason}");
+        let allowed =
+            format!("`reroute` or `rebind`, or `flows.{name}.opened_by` set to the end that moves");
+        Fault::new("", problem, allowed)
+    }
+}
+
 /// An end of a flow, to be built.
 pub struct EndpointContext<'a> {
     /// The flow.

@@ -92,19 +92,13 @@ impl TransportModel for QuicSpec {
     }
 
     fn check_migration(&self, moved: MovedFlow<'_>) -> Result<(), Fault> {
-        let name = moved.name;
         if !moved.opens {
-            let problem = format!(
-                "the other end of flow `{name}` opens the connection, and only clients migrate (RFC 9000 section 9)"
-            );
-            let allowed = format!(
-                "`reroute` or `rebind`, or `flows.{name}.opened_by` set to the end that moves"
-            );
-            return Err(Fault::new("", problem, allowed));
+            return Err(moved.not_opened(", and only clients migrate (RFC 9000 section 9)"));
         }
         if self.stack == Stack::Noq {
             let problem = format!(
-                "flow `{name}` uses the QUIC stack `noq`, which does not learn of new addresses here"
+                "flow `{}` uses the QUIC stack `noq`, which does not learn of new addresses here",
+                moved.name
             );
             return Err(Fault::new("", problem, "`reroute` or `rebind`, or the stack `own`"));
         }

@@ -93,13 +93,7 @@ impl TransportModel for TcpSpec {
     fn check_migration(&self, moved: MovedFlow<'_>) -> Result<(), Fault> {
         let name = moved.name;
         if !moved.opens {
-            let problem = format!(
-                "the other end of flow `{name}` opens the connection and does not learn the new address"
-            );
-            let allowed = format!(
-                "`reroute` or `rebind`, or `flows.{name}.opened_by` set to the end that moves"
-            );
-            return Err(Fault::new("", problem, allowed));
+            return Err(moved.not_opened(" and does not learn the new address"));
         }
         if moved.flow.reconnect.is_none() {
             let problem = format!(
