@@ -10,6 +10,7 @@ macro_rules! indices {
 
         impl $name {
             /// The position.
+            #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -18,12 +19,14 @@ macro_rules! indices {
         impl ::std::convert::From<usize> for $name {
             /// # Panics
             /// Beyond four thousand million.
+            #[inline]
             fn from(index: usize) -> Self {
                 Self(u32::try_from(index).expect("fewer than 2^32 things of a kind"))
             }
         }
 
         impl ::std::convert::From<$name> for usize {
+            #[inline]
             fn from(id: $name) -> Self {
                 id.index()
             }
@@ -44,8 +47,15 @@ indices! {
     EndpointId
     /// A place where packets enter and leave the network from outside.
     PortId
+    /// A stream of a flow.
+    StreamIndex
     /// A satellite of a constellation.
     SatelliteId
+}
+
+impl StreamIndex {
+    /// The first stream of a flow, or its only one.
+    pub const FIRST: Self = Self(0);
 }
 
 /// The directions of links are numbered link by link: from its first node to its second, then back.

@@ -25,7 +25,9 @@ pub use descriptor::{Descriptor, Header, Slot, Tag};
 pub use distribution::{DurationDistribution, RateDistribution};
 pub use end::End;
 pub use histogram::{Digest, LogHistogram};
-pub use id::{Direction, DirectionId, EndpointId, FlowId, LinkId, NodeId, PortId, SatelliteId};
+pub use id::{
+    Direction, DirectionId, EndpointId, FlowId, LinkId, NodeId, PortId, SatelliteId, StreamIndex,
+};
 pub use packet::{Body, Destination, Ecn, Hashes, Label, Meta, Packet, Protocol, UdpPayload, mix};
 pub use rng::{RngTree, SimRng};
 pub use time::{SimDuration, SimTime};

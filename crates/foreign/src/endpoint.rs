@@ -265,7 +265,7 @@ impl ForeignEndpoint {
         }
         let offset = self.received[stream];
         if offset > before {
-            outbox.reports.push(Report::Delivered { stream, offset });
+            outbox.reports.push(Report::Delivered { stream: stream.into(), offset });
         }
         Ok(offset > before)
     }
@@ -292,7 +292,8 @@ impl ForeignEndpoint {
                 if taken > 0 {
                     any = true;
                     buffer.take(stream, taken);
-                    outbox.reports.push(Report::Room { stream, offset: offset + taken });
+                    let (stream, offset) = (stream.into(), offset + taken);
+                    outbox.reports.push(Report::Room { stream, offset });
                 }
             }
         }
@@ -387,7 +388,7 @@ impl Endpoint for ForeignEndpoint {
             }
             Input::Message { stream, message } => {
                 if let Some(buffer) = &mut self.buffer {
-                    buffer.push(stream, message);
+                    buffer.push(stream.index(), message);
                 }
                 Ok(())
             }

@@ -46,7 +46,7 @@ impl Receiver {
         }
         let _ = chunks.finalize();
         if reassembly.complete > before {
-            reports.push(Report::Delivered { stream, offset: reassembly.complete });
+            reports.push(Report::Delivered { stream: stream.into(), offset: reassembly.complete });
         }
     }
 }

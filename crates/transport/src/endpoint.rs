@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 
 use leobench_base::packet::Datagram;
 use leobench_base::{
-    BitRate, Bytes, LinkId, LogHistogram, Packet, SatelliteId, SimDuration, SimTime,
+    BitRate, Bytes, LinkId, LogHistogram, Packet, SatelliteId, SimDuration, SimTime, StreamIndex,
 };
 
 use crate::arrivals::Arrivals;
@@ -56,12 +56,12 @@ pub enum Input<'a> {
     /// other transports have a single connection, which they open by themselves.
     Open {
         /// Stream number within the flow.
-        stream: usize,
+        stream: StreamIndex,
     },
     /// The application wrote a message on a stream.
     Message {
         /// Stream number within the flow.
-        stream: usize,
+        stream: StreamIndex,
         /// The message.
         message: Message,
     },

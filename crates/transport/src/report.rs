@@ -1,5 +1,6 @@
 //! Reports of endpoints about the data of their streams, and about datagrams.
 
+use leobench_base::StreamIndex;
 use leobench_base::packet::Datagram;
 
 /// The progress of a stream's data, or the arrival of a datagram.
@@ -8,21 +9,21 @@ pub enum Report {
     /// All bytes of the stream below `offset` have been sent at least once, or were dropped.
     Sent {
         /// Stream number within the flow.
-        stream: usize,
+        stream: StreamIndex,
         /// Bytes from the start of the stream.
         offset: u64,
     },
     /// The transport's own send buffer takes all bytes of the stream below `offset`: a blocking write of them returns.
     Room {
         /// Stream number within the flow.
-        stream: usize,
+        stream: StreamIndex,
         /// Bytes from the start of the stream.
         offset: u64,
     },
     /// All bytes of the stream below `offset` have been handed to the receiving application in order.
     Delivered {
         /// Stream number within the flow.
-        stream: usize,
+        stream: StreamIndex,
         /// Bytes from the start of the stream.
         offset: u64,
     },
@@ -43,7 +44,7 @@ pub enum Report {
     /// This end has opened a stream for a message alone.
     Opened {
         /// Stream number within the flow.
-        stream: u32,
+        stream: StreamIndex,
         /// Number of the message within that stream.
         message: u64,
         /// Number of its own stream among those for a message alone.
@@ -59,7 +60,7 @@ pub enum Report {
     /// This end cancelled a message because its deadline passed. If it was sent in full, it may still arrive.
     Cancelled {
         /// Stream number within the flow.
-        stream: u32,
+        stream: StreamIndex,
         /// Number of the message within that stream.
         message: u64,
         /// Its bytes that were sent.

@@ -5,9 +5,8 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use leobench_base::End;
 use leobench_base::spec::Window;
-use leobench_base::{LogHistogram, SimDuration, SimTime};
+use leobench_base::{End, LogHistogram, SimDuration, SimTime, StreamIndex};
 use leobench_sim::build::SocketRequest;
 use leobench_transport::SendBuffer;
 use leobench_transport::endpoint::{
@@ -166,7 +165,9 @@ impl KernelTcp {
             }
         }
         if self.received > before {
-            outbox.reports.push(Report::Delivered { stream: 0, offset: self.received });
+            outbox
+                .reports
+                .push(Report::Delivered { stream: StreamIndex::FIRST, offset: self.received });
         }
         Ok(())
     }
@@ -191,8 +192,8 @@ impl KernelTcp {
         }
         let offset = buffer.taken();
         if offset > before {
-            outbox.reports.push(Report::Room { stream: 0, offset });
-            outbox.reports.push(Report::Sent { stream: 0, offset });
+            outbox.reports.push(Report::Room { stream: StreamIndex::FIRST, offset });
+            outbox.reports.push(Report::Sent { stream: StreamIndex::FIRST, offset });
         }
         if self.finished && !self.closed && buffer.backlog() == 0 {
             self.closed = true;
@@ -239,7 +240,7 @@ impl Endpoint for KernelTcp {
         match input {
             Input::Message { stream, message } => {
                 if let Some(buffer) = &mut self.buffer {
-                    buffer.push(stream, message);
+                    buffer.push(stream.index(), message);
                 }
             }
             Input::Datagram { .. } => return Err(EndpointError::no_datagrams(now)),

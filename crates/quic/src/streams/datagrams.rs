@@ -285,7 +285,7 @@ impl Streams {
         datagrams.advance(stream, bytes);
         flows.take(stream, bytes);
         let offset = flows.buffer().streams()[stream].taken();
-        self.report(Report::Sent { stream, offset });
+        self.report(Report::Sent { stream: stream.into(), offset });
     }
 
     /// The content of a DATAGRAM frame arrived. One that is no datagram of a flow is ignored.

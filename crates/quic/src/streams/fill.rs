@@ -175,7 +175,7 @@ impl Streams {
         progress.is_cut |= sent < bytes;
         progress.has_sent = true;
         self.totals.sent += sent;
-        self.report(Report::Sent { stream, offset });
+        self.report(Report::Sent { stream: stream.into(), offset });
     }
 
     /// New data of other streams, in turn.

@@ -140,7 +140,7 @@ impl Streams {
                 let first = self.message_streams_from.unwrap_or(u64::MAX);
                 self.report(match number.checked_sub(first) {
                     Some(number) => Report::Part { number, bytes: end - start },
-                    None => Report::Delivered { stream: number as usize, offset: end },
+                    None => Report::Delivered { stream: (number as usize).into(), offset: end },
                 });
             }
         }

@@ -152,10 +152,10 @@ impl Streams {
         if let Some(flows) = self.flows.as_mut().filter(|_| left > 0) {
             flows.take(stream, left);
             let offset = flows.buffer().streams()[stream].taken();
-            self.report(Report::Sent { stream, offset });
+            self.report(Report::Sent { stream: stream.into(), offset });
         }
         self.report(Report::Cancelled {
-            stream: stream as u32,
+            stream: stream.into(),
             message: number,
             sent: size - left,
         });
@@ -258,7 +258,7 @@ impl Streams {
         let queue = self.messages.as_mut()?.queue(stream)?;
         queue.messages[queue.sent].id = Some(id);
         let number = super::id::index(id) - self.flow_count() as u64;
-        let (stream, message) = (stream as u32, head.number);
+        let (stream, message) = (stream.into(), head.number);
         self.report(Report::Opened { stream, message, number });
         Some(id)
     }
@@ -308,7 +308,7 @@ impl Streams {
         flows.take(stream, sent);
         let offset = flows.buffer().streams()[stream].taken();
         self.totals.sent += sent;
-        self.report(Report::Sent { stream, offset });
+        self.report(Report::Sent { stream: stream.into(), offset });
         Some(sent)
     }
 }

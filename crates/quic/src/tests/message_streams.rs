@@ -69,7 +69,7 @@ fn a_lost_message_is_cancelled_exactly_at_its_deadline() {
     pipe.write(0, 1_000);
     pipe.run(ms(350), |_| false);
     assert_eq!(resets(&pipe), [(ms(300), 1_000)]);
-    let cancelled = Report::Cancelled { stream: 0, message: 0, sent: 1_000 };
+    let cancelled = Report::Cancelled { stream: 0.into(), message: 0, sent: 1_000 };
     assert_eq!(reports(&pipe, SENDER).last(), Some(&(300_000_000, cancelled)));
     let after = pipe.passed[SENDER].len();
     pipe.write(0, 1_000);

@@ -276,7 +276,7 @@ impl Meeting {
         }
         if plan.own_sends {
             let message = Message { size: Bytes::new(plan.bytes), created: SimTime::ZERO };
-            own.input(SimTime::ZERO, Input::Message { stream: 0, message }).unwrap();
+            own.input(SimTime::ZERO, Input::Message { stream: 0.into(), message }).unwrap();
             own.input(SimTime::ZERO, Input::Finish).unwrap();
         }
         Self {

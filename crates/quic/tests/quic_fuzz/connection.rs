@@ -113,7 +113,9 @@ pub(crate) fn run(input: &[u8]) -> u64 {
     };
     for stream in 0..streams {
         let message = Message { size: Bytes::new(WRITTEN), created: SimTime::ZERO };
-        net.ends[0].input(SimTime::ZERO, Input::Message { stream, message }).unwrap();
+        net.ends[0]
+            .input(SimTime::ZERO, Input::Message { stream: stream.into(), message })
+            .unwrap();
     }
     net.ends[0].input(SimTime::ZERO, Input::Finish).unwrap();
     let is_done = net.run(&mut genes);
@@ -160,8 +162,8 @@ impl Net {
         assert!(self.wakes[end].is_none_or(|wake| wake > self.now), "a wake-up in the past");
         for report in outbox.reports {
             if let Report::Delivered { stream, offset } = report {
-                let known = self.delivered.insert(stream, offset);
-                assert!(known < Some(offset), "stream {stream} at {offset} after {known:?}");
+                let known = self.delivered.insert(stream.index(), offset);
+                assert!(known < Some(offset), "{stream:?} at {offset} after {known:?}");
             }
         }
         for packet in outbox.packets {

@@ -1,7 +1,7 @@
 //! The ledger of a flow's messages: which were created, sent, delivered or lost, and how long they took.
 
 use leobench_base::packet::Datagram;
-use leobench_base::{Bytes, SimDuration, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime, StreamIndex};
 use leobench_transport::buffer::Message;
 use leobench_transport::endpoint::Report;
 use smallvec::SmallVec;
@@ -108,14 +108,14 @@ impl FlowLedger {
     }
 
     /// The application wrote a message; returns its number within the stream.
-    pub fn created(&mut self, stream: usize, message: Message) -> u64 {
+    pub fn created(&mut self, stream: StreamIndex, message: Message) -> u64 {
         assert!(!message.size.is_zero(), "a message has at least one byte");
         self.open += 1;
         self.kept += 1;
         if let Some(total) = &mut self.total {
             total.created(message.created);
         }
-        self.streams[stream].created(message)
+        self.streams[stream.index()].created(message)
     }
 
     /// Takes in a report that neither begins nor completes a message, as most do; returns the bytes delivered. `None` if
@@ -123,10 +123,12 @@ impl FlowLedger {
     #[inline]
     pub fn progress(&mut self, now: SimTime, report: Report) -> Option<u64> {
         match report {
-            Report::Sent { stream, offset } => (offset <= self.streams[stream].unsent).then_some(0),
+            Report::Sent { stream, offset } => {
+                (offset <= self.streams[stream.index()].unsent).then_some(0)
+            }
             Report::Room { .. } => Some(0),
             Report::Delivered { stream, offset } => {
-                let stream = &mut self.streams[stream];
+                let stream = &mut self.streams[stream.index()];
                 if offset >= stream.first_end || self.deliveries.is_some() {
                     return None;
                 }
@@ -148,7 +150,9 @@ impl FlowLedger {
     pub(crate) fn may_complete(&self, report: Report) -> bool {
         match report {
             Report::Sent { .. } | Report::Room { .. } => false,
-            Report::Delivered { stream, offset } => offset >= self.streams[stream].first_end,
+            Report::Delivered { stream, offset } => {
+                offset >= self.streams[stream.index()].first_end
+            }
             Report::Datagram { .. }
             | Report::Lost { .. }
             | Report::Opened { .. }
@@ -165,9 +169,9 @@ impl FlowLedger {
             Report::Sent { stream, .. }
             | Report::Delivered { stream, .. }
             | Report::Room { stream, .. } => stream,
-            Report::Datagram { datagram, .. } => datagram.stream as usize,
+            Report::Datagram { datagram, .. } => (datagram.stream as usize).into(),
             Report::Lost { datagram: Datagram { stream, message, .. }, dropped } => {
-                self.given_up(now, (stream as usize, message), dropped, finished);
+                self.given_up(now, ((stream as usize).into(), message), dropped, finished);
                 return 0;
             }
             Report::Part { number, bytes } => return self.part(now, (number, bytes), finished),
@@ -176,18 +180,18 @@ impl FlowLedger {
                 return 0;
             }
             Report::Cancelled { stream, message, sent } => {
-                self.cancelled(now, (stream as usize, message), sent, finished);
+                self.cancelled(now, (stream, message), sent, finished);
                 return 0;
             }
         };
-        let kept = self.streams[stream].open.len();
+        let kept = self.streams[stream.index()].open.len();
         let arrived = match report {
             Report::Sent { stream, offset } => {
-                self.streams[stream].sent(now, offset);
+                self.streams[stream.index()].sent(now, offset);
                 0
             }
             Report::Delivered { stream, offset } => {
-                self.streams[stream].delivered(now, stream, offset, finished)
+                self.streams[stream.index()].delivered(now, stream, offset, finished)
             }
             Report::Room { .. }
             | Report::Lost { .. }
@@ -195,7 +199,7 @@ impl FlowLedger {
             | Report::Part { .. }
             | Report::Cancelled { .. } => 0,
             Report::Datagram { datagram, .. } => {
-                let found = self.streams[stream].datagram(now, datagram, finished);
+                let found = self.streams[stream.index()].datagram(now, datagram, finished);
                 if let Some(created) = found {
                     self.open += 1;
                     if let Some(total) = &mut self.total {
@@ -205,7 +209,7 @@ impl FlowLedger {
                 datagram.payload.into()
             }
         };
-        self.kept -= (kept - self.streams[stream].open.len()) as u64;
+        self.kept -= (kept - self.streams[stream.index()].open.len()) as u64;
         if let Some(total) = &mut self.total {
             total.arrived(now, arrived);
             for row in &finished[known..] {
@@ -224,7 +228,7 @@ impl FlowLedger {
     pub fn lost(
         &mut self,
         now: SimTime,
-        stream: usize,
+        stream: StreamIndex,
         message: u64,
         finished: &mut Vec<MessageRow>,
     ) {
@@ -235,11 +239,11 @@ impl FlowLedger {
     fn given_up(
         &mut self,
         now: SimTime,
-        (stream, message): (usize, u64),
+        (stream, message): (StreamIndex, u64),
         for_good: bool,
         finished: &mut Vec<MessageRow>,
     ) {
-        let ledger = &mut self.streams[stream];
+        let ledger = &mut self.streams[stream.index()];
         let Some(index) = ledger.index_of(message) else { return };
         let Open { created, state, .. } = ledger.open[index];
         if state == State::Open {
@@ -285,10 +289,9 @@ impl FlowLedger {
                 stream.statistics.left_open(end, message.created);
             }
         }
-        self.streams
-            .iter_mut()
-            .enumerate()
-            .flat_map(|(stream, ledger)| std::iter::from_fn(move || ledger.pop(stream)).flatten())
+        self.streams.iter_mut().enumerate().flat_map(|(stream, ledger)| {
+            std::iter::from_fn(move || ledger.pop(stream.into())).flatten()
+        })
     }
 
     /// The flow's statistics, over all its streams; deadlines are those of streams.

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::SimTime;
 use leobench_base::packet::Datagram;
+use leobench_base::{SimTime, StreamIndex};
 use leobench_transport::endpoint::Report;
 
 use super::FlowLedger;
@@ -16,24 +16,24 @@ pub(super) struct OwnStreams {
     /// Number of the first in `messages`.
     first: u64,
     /// Stream and number of each message.
-    messages: VecDeque<(u32, u64)>,
+    messages: VecDeque<(StreamIndex, u64)>,
 }
 
 impl OwnStreams {
     /// A message gets the stream of a number.
-    pub(super) fn open(&mut self, number: u64, stream: u32, message: u64) {
+    pub(super) fn open(&mut self, number: u64, stream: StreamIndex, message: u64) {
         let next = self.first + self.messages.len() as u64;
         assert_eq!(number, next, "streams are opened in order");
         self.messages.push_back((stream, message));
     }
 
     /// The message in the stream of a number, unless it is forgotten.
-    pub(super) fn get(&self, number: u64) -> Option<(u32, u64)> {
+    pub(super) fn get(&self, number: u64) -> Option<(StreamIndex, u64)> {
         self.messages.get(number.checked_sub(self.first)? as usize).copied()
     }
 
     /// Forgets the oldest messages as long as nobody waits for them.
-    pub(super) fn forget(&mut self, is_settled: impl Fn(u32, u64) -> bool) {
+    pub(super) fn forget(&mut self, is_settled: impl Fn(StreamIndex, u64) -> bool) {
         while let Some((stream, message)) = self.messages.front()
             && is_settled(*stream, *message)
         {
@@ -45,11 +45,11 @@ impl OwnStreams {
 
 impl FlowLedger {
     /// A message gets a stream of its own.
-    pub(super) fn opened(&mut self, stream: u32, message: u64, number: u64) {
+    pub(super) fn opened(&mut self, stream: StreamIndex, message: u64, number: u64) {
         let own = self.own.get_or_insert_default();
         own.open(number, stream, message);
         let streams = &self.streams;
-        own.forget(|stream, message| streams[stream as usize].index_of(message).is_none());
+        own.forget(|stream, message| streams[stream.index()].index_of(message).is_none());
     }
 
     /// Bytes of a message arrived in a stream of its own; they arrive as those of a datagram do.
@@ -63,6 +63,7 @@ impl FlowLedger {
         let own = self.own.as_ref().and_then(|own| own.get(number));
         let Some((stream, message)) = own else { return 0 };
         let payload = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let stream = stream.index() as u32;
         let datagram = Datagram { message, id: 0, stream, payload };
         let arrived = self.report(now, Report::Datagram { datagram, is_marked: false }, finished);
         match bytes - u64::from(payload) {
@@ -76,11 +77,11 @@ impl FlowLedger {
     pub(super) fn cancelled(
         &mut self,
         now: SimTime,
-        (stream, message): (usize, u64),
+        (stream, message): (StreamIndex, u64),
         sent: u64,
         finished: &mut Vec<MessageRow>,
     ) {
-        let ledger = &mut self.streams[stream];
+        let ledger = &mut self.streams[stream.index()];
         let Some(index) = ledger.index_of(message) else { return };
         let Open { created, size, .. } = ledger.open[index];
         ledger.statistics.cancelled(created, sent, size - sent);
@@ -88,7 +89,7 @@ impl FlowLedger {
             ledger.cut(index, size - sent);
         }
         self.given_up(now, (stream, message), sent < size, finished);
-        let ledger = &mut self.streams[stream];
+        let ledger = &mut self.streams[stream.index()];
         if let Some(index) = ledger.index_of(message) {
             ledger.open[index].state = State::Cancelled;
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use leobench_base::packet::Datagram;
-use leobench_base::{Bytes, SimDuration, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime, StreamIndex};
 use leobench_transport::buffer::Message;
 
 use super::statistics::Statistics;
@@ -122,7 +122,7 @@ impl StreamLedger {
     pub(super) fn delivered(
         &mut self,
         now: SimTime,
-        stream: usize,
+        stream: StreamIndex,
         offset: u64,
         finished: &mut Vec<MessageRow>,
     ) -> u64 {
@@ -155,7 +155,7 @@ impl StreamLedger {
         if message.state == State::Cancelled {
             self.statistics.not_cancelled(message.created, message.size);
         }
-        self.close(index, stream as usize, Some(now), finished);
+        self.close(index, (stream as usize).into(), Some(now), finished);
         found
     }
 
@@ -175,7 +175,12 @@ impl StreamLedger {
     }
 
     /// Closes the messages at the front that their sender has taken for lost and that nobody waits for any more.
-    pub(super) fn forget(&mut self, now: SimTime, stream: usize, finished: &mut Vec<MessageRow>) {
+    pub(super) fn forget(
+        &mut self,
+        now: SimTime,
+        stream: StreamIndex,
+        finished: &mut Vec<MessageRow>,
+    ) {
         while self.doubted > 0
             && let Some(front) = self.open.front().filter(|front| front.state.may_arrive())
             && front.first_sent.is_none_or(|sent| now.saturating_since(sent) > PATIENCE)
@@ -195,7 +200,7 @@ impl StreamLedger {
     pub(super) fn close(
         &mut self,
         index: usize,
-        stream: usize,
+        stream: StreamIndex,
         delivered: Option<SimTime>,
         finished: &mut Vec<MessageRow>,
     ) {
@@ -213,7 +218,7 @@ impl StreamLedger {
 
     /// Takes the oldest message out; its row, unless that was handed out when the message was closed.
     #[expect(clippy::option_option, reason = "the outer one ends an iterator")]
-    pub(super) fn pop(&mut self, stream: usize) -> Option<Option<MessageRow>> {
+    pub(super) fn pop(&mut self, stream: StreamIndex) -> Option<Option<MessageRow>> {
         let message = self.open.pop_front()?;
         let open = message.state != State::Closed;
         let row = open.then(|| message.row(stream, self.first, None));
@@ -232,7 +237,7 @@ impl State {
 }
 
 impl Open {
-    fn row(&self, stream: usize, number: u64, delivered: Option<SimTime>) -> MessageRow {
+    fn row(&self, stream: StreamIndex, number: u64, delivered: Option<SimTime>) -> MessageRow {
         MessageRow {
             stream,
             number,

@@ -323,7 +323,6 @@ impl Network {
                     self.input(ends[end as usize], Input::Open { stream })?;
                 }
                 Action::Cancel { stream, message, written } => {
-                    let stream = u32::try_from(stream).expect("a flow has fewer than 2^32 streams");
                     let report = Report::Cancelled { stream, message, sent: written };
                     let cancelled = NetworkEvent::Progress { flow, report };
                     self.windows.pass(self.now, cancelled, &mut self.observer)?;

@@ -42,7 +42,7 @@ fn ms(millis: u64) -> SimTime {
 fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
     let (call, [up, down]) = (FlowId::from(0), LinkId::from(0).directions());
     let message = MessageRow {
-        stream: 1,
+        stream: 1.into(),
         number: 3,
         size: Bytes::new(700),
         created: ms(1),
@@ -74,7 +74,7 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
     let mut buffer = SendBuffer::new(&[Attributes::default(); 2]);
     buffer.push(1, Message { size: Bytes::new(500), created: ms(4) });
     buffer.push(1, Message { size: Bytes::new(600), created: ms(7) });
-    recorder.stream(ms(10), call, 1, &buffer.streams()[1])?;
+    recorder.stream(ms(10), call, 1.into(), &buffer.streams()[1])?;
     recorder.queue(ms(10), down, Backlog { packets: 3, bytes: Bytes::new(4_500) })?;
     recorder.opportunities(ms(10), down, Bytes::new(6_000))?;
     let channel = ChannelRow {

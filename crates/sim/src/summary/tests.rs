@@ -72,9 +72,9 @@ fn megabit_in(millis: u64) -> FlowLedger {
 
 fn megabit_with_deadline(millis: u64, deadline: Option<SimDuration>) -> FlowLedger {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO).with_deadlines([deadline]);
-    ledger.created(0, Message { size: Bytes::new(125_000), created: SimTime::ZERO });
+    ledger.created(0.into(), Message { size: Bytes::new(125_000), created: SimTime::ZERO });
     let now = SimTime::ZERO + SimDuration::from_millis(millis);
-    ledger.report(now, Report::Delivered { stream: 0, offset: 125_000 }, &mut Vec::new());
+    ledger.report(now, Report::Delivered { stream: 0.into(), offset: 125_000 }, &mut Vec::new());
     ledger
 }
 
@@ -116,9 +116,9 @@ fn background_flows_are_left_out_of_fairness() {
     let step = SimDuration::from_millis(100);
     let ledger = |offset| {
         let mut ledger = FlowLedger::new(1, SimTime::ZERO).with_deliveries(step);
-        ledger.created(0, Message { size: Bytes::new(1_000_000), created: SimTime::ZERO });
+        ledger.created(0.into(), Message { size: Bytes::new(1_000_000), created: SimTime::ZERO });
         let now = SimTime::ZERO + SimDuration::from_millis(50);
-        ledger.report(now, Report::Delivered { stream: 0, offset }, &mut Vec::new());
+        ledger.report(now, Report::Delivered { stream: 0.into(), offset }, &mut Vec::new());
         ledger
     };
     let (fast, slow, noise) = (ledger(300_000), ledger(100_000), megabit_in(300));

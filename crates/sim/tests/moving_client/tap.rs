@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use leobench_base::segment::Segment;
-use leobench_base::{Body, Header, Meta, SimRng, SimTime};
+use leobench_base::{Body, Header, Meta, SimRng, SimTime, StreamIndex};
 use leobench_link::LossProcess;
 use leobench_transport::endpoint::{Event, PathSample, Report, Totals};
 use leobench_transport::{Endpoint, EndpointError, Input, Outbox, SendBuffer};
@@ -44,9 +44,11 @@ impl Log {
     /// Checks and logs a report.
     fn report(&mut self, end: usize, report: Report) {
         let (known, offset, by_sender) = match report {
-            Report::Sent { offset, stream: 0 } => (&mut self.sent, offset, true),
-            Report::Room { offset, stream: 0 } => (&mut self.room, offset, true),
-            Report::Delivered { offset, stream: 0 } => (&mut self.delivered, offset, false),
+            Report::Sent { offset, stream: StreamIndex::FIRST } => (&mut self.sent, offset, true),
+            Report::Room { offset, stream: StreamIndex::FIRST } => (&mut self.room, offset, true),
+            Report::Delivered { offset, stream: StreamIndex::FIRST } => {
+                (&mut self.delivered, offset, false)
+            }
             other => panic!("{other:?}"),
         };
         assert_eq!(by_sender, end == self.sender, "{report:?} of the wrong end");

@@ -192,7 +192,10 @@ impl Script {
                 Step::Write(size) => {
                     let message = Message { size: Bytes::new(*size), created: now };
                     let (end, stream) = (End::Sender, 0);
-                    vec![Action::Create { stream, message }, Action::Write { end, stream, message }]
+                    vec![
+                        Action::Create { stream: stream.into(), message },
+                        Action::Write { end, stream: stream.into(), message },
+                    ]
                 }
                 Step::Finish => vec![Action::Finish { end: End::Sender }],
                 Step::Up(_) | Step::Down(_) | Step::Rebind => Vec::new(),

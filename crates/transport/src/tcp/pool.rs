@@ -5,7 +5,7 @@
 //! application [demands](Input::Open) them. It opens each from a port of its own, by which both ends find the connection of a
 //! segment. The first report of [`Report::Room`] about a stream tells that its connection is open.
 
-use leobench_base::{Body, LogHistogram, Meta, Packet, SimTime};
+use leobench_base::{Body, LogHistogram, Meta, Packet, SimTime, StreamIndex};
 
 use super::{Ports, Role, TcpConfig, TcpEndpoint};
 use crate::buffer::SendBuffer;
@@ -134,7 +134,7 @@ impl Connection {
         if !self.opened && self.endpoint.may_send() {
             self.opened = true;
             let offset = self.endpoint.room();
-            outbox.reports.push(Report::Room { stream: number, offset });
+            outbox.reports.push(Report::Room { stream: number.into(), offset });
         }
         for Event { detail, .. } in &mut outbox.events[events..] {
             let separator = if detail.is_empty() { "" } else { ": " };
@@ -149,7 +149,7 @@ fn on_stream(mut report: Report, number: usize) -> Report {
     match &mut report {
         Report::Sent { stream, .. }
         | Report::Room { stream, .. }
-        | Report::Delivered { stream, .. } => *stream = number,
+        | Report::Delivered { stream, .. } => *stream = number.into(),
         Report::Datagram { .. }
         | Report::Lost { .. }
         | Report::Opened { .. }
@@ -164,12 +164,11 @@ impl Endpoint for TcpPool {
         match input {
             Input::Packet(packet) => self.receive(now, packet),
             Input::Open { stream } => {
-                self.connections[stream].open(now);
+                self.connections[stream.index()].open(now);
                 Ok(())
             }
-            Input::Message { stream, message } => {
-                self.connections[stream].input(now, Input::Message { stream: 0, message })
-            }
+            Input::Message { stream, message } => self.connections[stream.index()]
+                .input(now, Input::Message { stream: StreamIndex::FIRST, message }),
             Input::Datagram { .. } => Err(EndpointError::no_datagrams(now)),
             Input::Finish => self.share(now, || Input::Finish),
             Input::Interface(change) => self.share(now, || Input::Interface(change)),

@@ -155,7 +155,7 @@ impl<E: Observed> Pipe<E> {
     /// The application writes a message.
     pub fn write(&mut self, stream: usize, size: u64) {
         let message = Message { size: Bytes::new(size), created: self.now };
-        self.input(Input::Message { stream, message });
+        self.input(Input::Message { stream: stream.into(), message });
     }
 
     /// The application has nothing more to write.
@@ -243,6 +243,7 @@ impl<E: Observed> Pipe<E> {
             Report::Room { stream, offset } if E::REPORTS_ROOM => (&mut self.room, stream, offset),
             other => panic!("{other:?}"),
         };
+        let stream = stream.index();
         let repeats = matches!(report, Report::Sent { .. }) && !E::REPORTS_ROOM;
         let again = repeats && known[stream] == offset;
         assert!(again || known[stream] < offset, "{report:?} after {}", known[stream]);

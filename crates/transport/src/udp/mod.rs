@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use leobench_base::packet::{Datagram, IPV4_UDP_HEADER};
 use leobench_base::spec::Fault;
-use leobench_base::{Body, Bytes, Ecn, End, Meta, Packet, Protocol, SimTime};
+use leobench_base::{Body, Bytes, Ecn, End, Meta, Packet, Protocol, SimTime, StreamIndex};
 
 use crate::buffer::{Attributes, Message, SendBuffer};
 use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report, Totals};
@@ -63,7 +63,7 @@ pub struct UdpEndpoint {
 #[derive(Clone, Copy, Debug)]
 enum Written {
     /// A message to cut into datagrams: how many have left, and how many bytes remain.
-    Message { stream: usize, parts: u64, left: Bytes },
+    Message { stream: StreamIndex, parts: u64, left: Bytes },
     /// A datagram.
     Datagram(Datagram),
 }
@@ -98,28 +98,28 @@ impl UdpEndpoint {
                 (datagram.stream as usize, u64::from(datagram.payload))
             }
             Some(Written::Message { stream, mut parts, left: before }) => {
-                let message = self.next_message[stream];
+                let message = self.next_message[stream.index()];
                 let mut left = before;
                 while !left.is_zero() && *room > 0 {
                     *room -= 1;
                     let payload = left.min(self.spec.payload);
                     left -= payload;
-                    let (stream, payload) = (stream as u32, payload.get() as u32);
+                    let (stream, payload) = (stream.index() as u32, payload.get() as u32);
                     let datagram = Datagram { message, id: parts, stream, payload };
                     self.send_datagram(now, datagram, outbox);
                     parts += 1;
                 }
                 if left.is_zero() {
-                    self.next_message[stream] += 1;
+                    self.next_message[stream.index()] += 1;
                 } else {
                     self.written.push_front(Written::Message { stream, parts, left });
                 }
-                (stream, (before - left).get())
+                (stream.index(), (before - left).get())
             }
         };
         self.buffer.take(stream, taken);
         let offset = self.buffer.streams()[stream].taken();
-        outbox.reports.push(Report::Sent { stream, offset });
+        outbox.reports.push(Report::Sent { stream: stream.into(), offset });
     }
 
     fn send_datagram(&mut self, now: SimTime, datagram: Datagram, outbox: &mut Outbox) {
@@ -139,7 +139,7 @@ impl Endpoint for UdpEndpoint {
     fn input(&mut self, _now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         match input {
             Input::Message { stream, message } => {
-                self.buffer.push(stream, message);
+                self.buffer.push(stream.index(), message);
                 self.written.push_back(Written::Message { stream, parts: 0, left: message.size });
             }
             Input::Datagram { datagram, created } => {

@@ -27,7 +27,7 @@ fn receiver() -> UdpEndpoint {
 
 fn write(sender: &mut UdpEndpoint, now: SimTime, stream: usize, size: u64) {
     let message = Message { size: Bytes::new(size), created: now };
-    sender.input(now, Input::Message { stream, message }).unwrap();
+    sender.input(now, Input::Message { stream: stream.into(), message }).unwrap();
 }
 
 fn poll(endpoint: &mut impl Endpoint, now: SimTime) -> Outbox {
@@ -47,7 +47,8 @@ fn a_poll_is_bounded_however_large_the_message() {
         assert_eq!(sender.poll(SimTime::ZERO, &mut outbox), Ok(Some(SimTime::ZERO)));
         assert_eq!(outbox.packets.len(), polls * MOST_AT_ONCE);
     }
-    let offsets = [100_000, 200_000, 300_000].map(|offset| Report::Sent { stream: 0, offset });
+    let offsets =
+        [100_000, 200_000, 300_000].map(|offset| Report::Sent { stream: 0.into(), offset });
     assert_eq!(outbox.reports, offsets);
 }
 
@@ -63,7 +64,7 @@ fn a_message_is_cut_into_datagrams_that_leave_at_once() {
     assert_eq!(outbox.packets[0].meta, expected);
     let sizes: Vec<_> = outbox.packets.iter().map(|packet| packet.meta.size.get()).collect();
     assert_eq!(sizes, [1_028, 1_028, 528]);
-    assert_eq!(outbox.reports, [Report::Sent { stream: 1, offset: 2_500 }]);
+    assert_eq!(outbox.reports, [Report::Sent { stream: 1.into(), offset: 2_500 }]);
     assert_eq!(sender.send_buffer().unwrap().backlog(), 0);
     assert!(poll(&mut sender, now).packets.is_empty());
 }
@@ -131,7 +132,7 @@ fn datagrams_of_the_application_go_both_ways() {
     ends[1].input(now, Input::Datagram { datagram: feedback, created: now }).unwrap();
     let mut back = poll(&mut ends[1], now);
     assert_eq!(back.reports[1], arrived(media));
-    assert_eq!(back.reports[2], Report::Sent { stream: 0, offset: 40 });
+    assert_eq!(back.reports[2], Report::Sent { stream: 0.into(), offset: 40 });
     assert_eq!((back.packets.len(), back.packets[0].meta.size.get()), (1, 68));
     let Meta { source, destination, .. } = &back.packets[0].meta;
     assert_eq!((*source, *destination), (address(2), address(77)));
@@ -172,8 +173,8 @@ proptest! {
             let outbox = poll(&mut sender, SimTime::ZERO);
             for report in outbox.reports {
                 let Report::Sent { stream, offset } = report else { panic!("{report:?}") };
-                prop_assert!(offset > sent[stream]);
-                sent[stream] = offset;
+                prop_assert!(offset > sent[stream.index()]);
+                sent[stream.index()] = offset;
             }
             for mut packet in outbox.packets {
                 receiver.input(SimTime::ZERO, Input::Packet(&mut packet)).unwrap();

@@ -305,12 +305,12 @@ fn reports_name_streams_by_number_and_grow() {
     pair.write(CLIENT, 1, 2_000);
     let first = pair.packet(CLIENT, 1_002).unwrap();
     let second = pair.packet(CLIENT, 1_004).unwrap();
-    assert_eq!(pair.reports(CLIENT), [Report::Sent { stream: 1, offset: 1_999 + 1 }]);
+    assert_eq!(pair.reports(CLIENT), [Report::Sent { stream: 1.into(), offset: 1_999 + 1 }]);
     assert_eq!(pair.reports(CLIENT), []);
     pair.deliver(CLIENT, &second);
     assert_eq!(pair.reports(SERVER), [], "a gap");
     pair.deliver(CLIENT, &first);
-    assert_eq!(pair.reports(SERVER), [Report::Delivered { stream: 1, offset: 2_000 }]);
+    assert_eq!(pair.reports(SERVER), [Report::Delivered { stream: 1.into(), offset: 2_000 }]);
     pair.deliver(CLIENT, &first);
     assert_eq!(pair.reports(SERVER), [], "nothing is delivered twice");
 }

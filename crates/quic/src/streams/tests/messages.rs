@@ -3,6 +3,7 @@
 //! The first frame of a stream takes 2 bytes of it, the others 4 (RFC 9000 section 19.8: no offset, or one of two bytes), so that a
 //! message of 998 + 996 bytes takes two packets.
 
+use leobench_base::StreamIndex;
 use leobench_transport::buffer::{Carried, OnDeadline};
 
 use super::*;
@@ -52,7 +53,7 @@ impl Link {
             }
             self.pair.ends[CLIENT].cancel_due(ms(now));
             for report in self.pair.reports(CLIENT) {
-                if let Report::Cancelled { stream: 0, message, sent } = report {
+                if let Report::Cancelled { stream: StreamIndex::FIRST, message, sent } = report {
                     self.cancelled.push((now, message, sent));
                 }
             }
@@ -183,7 +184,7 @@ fn the_receiver_stops_a_message() {
     assert_eq!(pair.logs[SERVER].finished, [StreamId(FIRST + 4)]);
     let reports = pair.reports(CLIENT);
     assert!(
-        reports.contains(&Report::Cancelled { stream: 0, message: 0, sent: TWO }),
+        reports.contains(&Report::Cancelled { stream: 0.into(), message: 0, sent: TWO }),
         "{reports:?}"
     );
     assert_eq!(pair.ends[CLIENT].send_buffer().unwrap().backlog(), 0);

@@ -157,7 +157,7 @@ impl Player {
                 let size = Bytes::new(size.parse().unwrap());
                 for _ in 0..times.parse().unwrap() {
                     let message = Message { size, created: self.now };
-                    self.input(Input::Message { stream: 0, message });
+                    self.input(Input::Message { stream: 0.into(), message });
                 }
             }
             "finish" => self.input(Input::Finish),

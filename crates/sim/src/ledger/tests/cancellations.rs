@@ -10,11 +10,11 @@ fn cancelled_messages_are_counted_with_their_bytes() {
         .with_deadlines([Some(SimDuration::from_millis(50))])
         .with_cancellations([true]);
     (0..5).for_each(|_| {
-        ledger.created(0, message(200, ms(1)));
+        ledger.created(0.into(), message(200, ms(1)));
     });
     // The third is cancelled before it has a stream.
     for (number, message) in [(0, 0), (1, 1), (2, 3), (3, 4)] {
-        let opened = Report::Opened { stream: 0, message, number };
+        let opened = Report::Opened { stream: 0.into(), message, number };
         assert_eq!(completes(&mut ledger, ms(1), opened), NONE);
     }
     let part = |number, bytes| Report::Part { number, bytes };
@@ -23,7 +23,7 @@ fn cancelled_messages_are_counted_with_their_bytes() {
     sent(&mut ledger, ms(4), 1_000);
     let mut cancel = |message, sent| {
         let mut rows = Vec::new();
-        ledger.report(ms(51), Report::Cancelled { stream: 0, message, sent }, &mut rows);
+        ledger.report(ms(51), Report::Cancelled { stream: 0.into(), message, sent }, &mut rows);
         assert!(rows.iter().all(|row| row.delivered.is_none()));
         rows.len()
     };
@@ -46,12 +46,12 @@ fn cancelled_messages_are_counted_with_their_bytes() {
 fn the_messages_behind_one_that_was_cut_begin_earlier() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
     for size in [100, 80, 50] {
-        ledger.created(0, message(size, ms(1)));
+        ledger.created(0.into(), message(size, ms(1)));
     }
     sent(&mut ledger, ms(2), 120);
     assert_eq!(completes(&mut ledger, ms(3), delivered(0, 110)), [0]);
     let mut rows = Vec::new();
-    ledger.report(ms(4), Report::Cancelled { stream: 0, message: 1, sent: 20 }, &mut rows);
+    ledger.report(ms(4), Report::Cancelled { stream: 0.into(), message: 1, sent: 20 }, &mut rows);
     assert_eq!((rows.len(), rows[0].number, rows[0].delivered), (1, 1, None));
     assert_eq!(ledger.progress(ms(5), delivered(0, 120)), Some(10), "of the second");
     sent(&mut ledger, ms(6), 170);

@@ -21,7 +21,7 @@ fn message(size: u64, created: SimTime) -> Message {
 }
 
 fn delivered(stream: usize, offset: u64) -> Report {
-    Report::Delivered { stream, offset }
+    Report::Delivered { stream: stream.into(), offset }
 }
 
 fn part(message: u64, payload: u64) -> Datagram {
@@ -42,7 +42,7 @@ fn completes(ledger: &mut FlowLedger, now: SimTime, report: Report) -> Vec<u64> 
 
 fn lose(ledger: &mut FlowLedger, message: u64) -> Vec<MessageRow> {
     let mut finished = Vec::new();
-    ledger.lost(ms(1), 0, message, &mut finished);
+    ledger.lost(ms(1), 0.into(), message, &mut finished);
     finished
 }
 
@@ -50,21 +50,21 @@ fn lose(ledger: &mut FlowLedger, message: u64) -> Vec<MessageRow> {
 fn messages_end_where_their_sizes_add_up_to() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
     for (number, size) in [100, 50, 25].into_iter().enumerate() {
-        assert_eq!(ledger.created(0, message(size, ms(1))), number as u64);
+        assert_eq!(ledger.created(0.into(), message(size, ms(1))), number as u64);
     }
     assert_eq!(completes(&mut ledger, ms(2), delivered(0, 99)), NONE);
     assert_eq!(completes(&mut ledger, ms(3), delivered(0, 160)), [0, 1]);
     assert!(!ledger.is_drained());
     assert_eq!(completes(&mut ledger, ms(4), delivered(0, 175)), [2]);
     assert!(ledger.is_drained());
-    assert_eq!(ledger.created(0, message(7, ms(5))), 3);
+    assert_eq!(ledger.created(0.into(), message(7, ms(5))), 3);
 }
 
 #[test]
 fn messages_take_memory_until_all_before_them_are_done_with() {
     let mut ledger = FlowLedger::new(2, SimTime::ZERO);
     for stream in [0, 0, 0, 1] {
-        ledger.created(stream, message(100, ms(1)));
+        ledger.created(stream.into(), message(100, ms(1)));
     }
     assert_eq!(ledger.kept(), 4);
     lose(&mut ledger, 1);
@@ -81,11 +81,11 @@ fn a_row_tells_when_the_first_byte_was_sent() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
     let mut finished = Vec::new();
     for _ in 0..3 {
-        ledger.created(0, message(100, ms(1)));
+        ledger.created(0.into(), message(100, ms(1)));
     }
     // Byte 100, the first of the second message, leaves with the second report.
     for (at, offset) in [(2, 100), (3, 101), (4, 150)] {
-        ledger.report(ms(at), Report::Sent { stream: 0, offset }, &mut finished);
+        ledger.report(ms(at), Report::Sent { stream: 0.into(), offset }, &mut finished);
     }
     ledger.report(ms(9), delivered(0, 150), &mut finished);
     finished.extend(ledger.take_open(SimTime::MAX));
@@ -103,7 +103,7 @@ fn a_row_tells_when_the_first_byte_was_sent() {
 fn jitter_is_the_mean_change_of_delay_in_order_of_delivery() {
     let mut ledger = FlowLedger::new(2, SimTime::ZERO);
     for (stream, created) in [(0, 0), (1, 2), (0, 7), (1, 8)] {
-        ledger.created(stream, message(10, ms(created)));
+        ledger.created(stream.into(), message(10, ms(created)));
     }
     for (at, stream, offset) in [(10, 0, 10), (16, 1, 10), (18, 0, 20), (19, 1, 20)] {
         completes(&mut ledger, ms(at), delivered(stream, offset));
@@ -119,7 +119,7 @@ fn jitter_is_the_mean_change_of_delay_in_order_of_delivery() {
 fn one_message_has_no_jitter() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
     assert_eq!(ledger.statistics().jitter_ns(), None);
-    ledger.created(0, message(10, ms(0)));
+    ledger.created(0.into(), message(10, ms(0)));
     completes(&mut ledger, ms(1), delivered(0, 10));
     assert_eq!(ledger.statistics().jitter_ns(), None);
 }
@@ -129,7 +129,7 @@ fn one_message_has_no_jitter() {
 fn a_transfer_cut_short_has_a_goodput_and_no_delay() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
     assert_eq!(ledger.statistics().goodput_bps(ms(1_000)), None);
-    ledger.created(0, message(1_000_000_000_000, ms(1_000)));
+    ledger.created(0.into(), message(1_000_000_000_000, ms(1_000)));
     assert_eq!(ledger.statistics().goodput_bps(ms(1_000)), Some(0.0));
     for tenth in 1..=100 {
         let offset = tenth * 1_250_000;
@@ -145,7 +145,7 @@ fn a_transfer_cut_short_has_a_goodput_and_no_delay() {
 #[test]
 fn a_transfer_completes_with_its_last_byte() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
-    ledger.created(0, message(1_000, ms(0)));
+    ledger.created(0.into(), message(1_000, ms(0)));
     completes(&mut ledger, ms(30), delivered(0, 999));
     assert_eq!(ledger.statistics().completion(), None);
     completes(&mut ledger, ms(40), delivered(0, 1_000));
@@ -159,7 +159,7 @@ fn a_transfer_completes_with_its_last_byte() {
 fn the_warm_up_is_left_out() {
     let mut ledger = FlowLedger::new(1, ms(100));
     for created in [0, 90, 100, 120] {
-        ledger.created(0, message(100, ms(created)));
+        ledger.created(0.into(), message(100, ms(created)));
     }
     for (at, offset) in [(60, 100), (115, 200), (120, 300), (150, 400)] {
         completes(&mut ledger, ms(at), delivered(0, offset));
@@ -178,9 +178,9 @@ fn messages_that_miss_their_deadline_are_late() {
     let deadlines = [Some(SimDuration::from_millis(10)), None];
     let mut ledger = FlowLedger::new(2, ms(100)).with_deadlines(deadlines);
     for created in [50, 100, 110, 130, 189, 190, 191] {
-        ledger.created(0, message(10, ms(created)));
+        ledger.created(0.into(), message(10, ms(created)));
     }
-    ledger.created(1, message(10, ms(100)));
+    ledger.created(1.into(), message(10, ms(100)));
     let late = |ledger: &FlowLedger| ledger.streams().map(Statistics::late).collect::<Vec<_>>();
     for (at, offset, expected) in [(99, 10, 0), (110, 20, 0), (121, 30, 1), (139, 40, 1)] {
         completes(&mut ledger, ms(at), delivered(0, offset));
@@ -198,7 +198,7 @@ fn what_is_lost_is_late() {
     let deadlines = [Some(SimDuration::from_millis(10))];
     let mut ledger = FlowLedger::new(1, ms(5)).with_deadlines(deadlines);
     for created in [0, 5] {
-        ledger.created(0, message(10, ms(created)));
+        ledger.created(0.into(), message(10, ms(created)));
     }
     for number in [0, 1] {
         lose(&mut ledger, number);
@@ -213,7 +213,7 @@ fn what_is_lost_is_late() {
 fn an_unreliable_message_is_delivered_when_all_its_datagrams_are() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
     for _ in 0..2 {
-        ledger.created(0, message(150, ms(0)));
+        ledger.created(0.into(), message(150, ms(0)));
     }
     assert_eq!(completes(&mut ledger, ms(1), datagram(0, 100)), NONE);
     // The second message overtakes the rest of the first.
@@ -229,10 +229,10 @@ fn an_unreliable_message_is_delivered_when_all_its_datagrams_are() {
 fn a_dropped_datagram_loses_its_message_once() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
     for _ in 0..2 {
-        ledger.created(0, message(150, ms(0)));
+        ledger.created(0.into(), message(150, ms(0)));
     }
     let mut finished = Vec::new();
-    ledger.report(ms(1), Report::Sent { stream: 0, offset: 300 }, &mut finished);
+    ledger.report(ms(1), Report::Sent { stream: 0.into(), offset: 300 }, &mut finished);
     let lost = lose(&mut ledger, 0);
     assert_eq!(lost.len(), 1);
     assert_eq!((lost[0].number, lost[0].first_sent, lost[0].delivered), (0, Some(ms(1)), None));
@@ -258,7 +258,7 @@ fn doubt(ledger: &mut FlowLedger, now: SimTime, message: u64, dropped: bool) -> 
 }
 
 fn sent(ledger: &mut FlowLedger, now: SimTime, offset: u64) {
-    completes(ledger, now, Report::Sent { stream: 0, offset });
+    completes(ledger, now, Report::Sent { stream: 0.into(), offset });
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn a_message_taken_for_lost_may_arrive_after_all() {
     let mut ledger =
         FlowLedger::new(1, SimTime::ZERO).with_deadlines([Some(SimDuration::from_secs(5))]);
     (0..3).for_each(|_| {
-        ledger.created(0, message(200, ms(1)));
+        ledger.created(0.into(), message(200, ms(1)));
     });
     sent(&mut ledger, ms(2), 600);
     assert_eq!(completes(&mut ledger, ms(3), datagram(0, 100)), NONE);
@@ -290,7 +290,7 @@ fn lost_messages_are_forgotten_ten_seconds_after_they_were_sent() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
     for number in 0..10_000 {
         let now = ms(10 * number);
-        ledger.created(0, message(100, now));
+        ledger.created(0.into(), message(100, now));
         sent(&mut ledger, now, 100 * (number + 1));
         doubt(&mut ledger, now, number, false);
         assert!(ledger.kept() <= 1_002, "{}", ledger.kept());
@@ -305,7 +305,7 @@ fn lost_messages_are_forgotten_ten_seconds_after_they_were_sent() {
 fn a_message_that_its_sender_dropped_is_lost_for_good() {
     let mut ledger = FlowLedger::new(2, SimTime::ZERO);
     (0..3).for_each(|_| {
-        ledger.created(0, message(200, ms(1)));
+        ledger.created(0.into(), message(200, ms(1)));
     });
     assert_eq!(doubt(&mut ledger, ms(10), 0, true), [0]);
     sent(&mut ledger, ms(20), 500);
@@ -324,12 +324,12 @@ fn losses_do_not_accumulate() {
     let mut finished = Vec::new();
     let mut losses = 0;
     for number in 0..600_000 {
-        ledger.created(0, message(1_000, SimTime::from_nanos(number * 100_000)));
+        ledger.created(0.into(), message(1_000, SimTime::from_nanos(number * 100_000)));
         if let Some(old) = number.checked_sub(50) {
             finished.clear();
             if rng.bernoulli(0.01) {
                 let now = SimTime::from_nanos(number * 100_000);
-                ledger.lost(now, 0, old, &mut finished);
+                ledger.lost(now, 0.into(), old, &mut finished);
                 losses += 1;
             } else {
                 let now = SimTime::from_nanos(number * 100_000);
@@ -347,7 +347,7 @@ fn losses_do_not_accumulate() {
 #[should_panic(expected = "byte 101 delivered outside of 0..=100")]
 fn delivering_what_was_never_created_is_a_bug() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
-    ledger.created(0, message(100, ms(0)));
+    ledger.created(0.into(), message(100, ms(0)));
     completes(&mut ledger, ms(1), delivered(0, 101));
 }
 
@@ -355,7 +355,7 @@ fn delivering_what_was_never_created_is_a_bug() {
 #[should_panic(expected = "byte 49 delivered outside of 50..=100")]
 fn delivering_twice_is_a_bug() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
-    ledger.created(0, message(100, ms(0)));
+    ledger.created(0.into(), message(100, ms(0)));
     completes(&mut ledger, ms(1), delivered(0, 50));
     completes(&mut ledger, ms(2), delivered(0, 49));
 }
@@ -364,7 +364,7 @@ fn delivering_twice_is_a_bug() {
 #[should_panic(expected = "more of message 0 arrived than was sent")]
 fn a_duplicated_datagram_is_a_bug() {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO);
-    ledger.created(0, message(100, ms(0)));
+    ledger.created(0.into(), message(100, ms(0)));
     for _ in 0..2 {
         completes(&mut ledger, ms(1), datagram(0, 60));
     }
@@ -382,7 +382,7 @@ proptest! {
         let mut ends: [Vec<u64>; 2] = Default::default();
         for (stream, size) in &sizes {
             let end = ends[*stream].last().unwrap_or(&0) + size;
-            prop_assert_eq!(ledger.created(*stream, message(*size, ms(0))), ends[*stream].len() as u64);
+            prop_assert_eq!(ledger.created((*stream).into(), message(*size, ms(0))), ends[*stream].len() as u64);
             ends[*stream].push(end);
         }
         let totals = ends.clone().map(|ends| ends.last().copied().unwrap_or(0));
@@ -396,10 +396,10 @@ proptest! {
             let advance = |from: u64, to: u64, share: f64| from + ((to - from) as f64 * share) as u64;
             sent[stream] = advance(sent[stream], totals[stream], send);
             arrived[stream] = advance(arrived[stream], sent[stream], deliver);
-            ledger.report(now, Report::Sent { stream, offset: sent[stream] }, &mut finished);
+            ledger.report(now, Report::Sent { stream: stream.into(), offset: sent[stream] }, &mut finished);
             ledger.report(now, delivered(stream, arrived[stream]), &mut finished);
             for row in finished.drain(..) {
-                prop_assert_eq!(row.stream, stream);
+                prop_assert_eq!(row.stream.index(), stream);
                 prop_assert_eq!(row.delivered, Some(now));
                 prop_assert!(row.first_sent.is_some());
                 rows[stream].push(row);
@@ -430,7 +430,7 @@ proptest! {
         let mut ledger = FlowLedger::new(1, SimTime::ZERO);
         let mut pieces = Vec::new();
         for (number, arrives) in messages.iter().enumerate() {
-            ledger.created(0, message(arrives.len() as u64 * 10, ms(0)));
+            ledger.created(0.into(), message(arrives.len() as u64 * 10, ms(0)));
             pieces.extend(arrives.iter().map(|arrives| (number as u64, *arrives)));
         }
         let mut rng = RngTree::new(seed).rng();
@@ -440,7 +440,7 @@ proptest! {
             if arrives {
                 ledger.report(ms(1), datagram(number, 10), &mut finished);
             } else {
-                ledger.lost(ms(1), 0, number, &mut finished);
+                ledger.lost(ms(1), 0.into(), number, &mut finished);
             }
         }
         prop_assert!(ledger.is_drained());

@@ -2,9 +2,10 @@
 //! and produces less than it was told to. A call returns once a single packet's worth of its stream is unsent (Khan et
 //! al. 2023, Computer Networks, section 5.1, of quic-go 0.15.1), or once the transport's send buffer has taken the message (TCP).
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{SimDuration, SimTime, StreamIndex};
 use leobench_transport::Message;
 use leobench_transport::endpoint::Report;
+use typed_index_collections::TiVec;
 
 use super::progress::Progress;
 use super::{Action, Application, ApplicationError, End, Feed, MOST_AT_ONCE};
@@ -17,9 +18,9 @@ use crate::scenario::BlocksUntil;
 /// that are due during the call follow at once.
 pub(super) struct Blocking {
     callers: Vec<Caller>,
-    streams: Vec<Progress>,
+    streams: TiVec<StreamIndex, Progress>,
     /// By stream, who writes on it.
-    caller_of: Vec<usize>,
+    caller_of: TiVec<StreamIndex, usize>,
     start: SimTime,
     /// No call is made at or after it.
     stop: SimTime,
@@ -33,7 +34,7 @@ struct Caller {
     /// When the message of the last call was due by the source's own clock, which starts with the flow.
     due: SimDuration,
     /// The stream of the call that has not returned, if one has not.
-    call: Option<usize>,
+    call: Option<StreamIndex>,
     /// When the last call returned.
     returned: SimTime,
     /// How far the source's clock is behind: how long calls have lasted. None for a source that keeps time.
@@ -43,10 +44,10 @@ struct Caller {
 impl Blocking {
     pub(super) fn new(feeds: Vec<Feed>, start: SimTime, stop: SimTime, until: BlocksUntil) -> Self {
         let numbers = feeds.iter().enumerate();
-        let caller_of: Vec<_> =
+        let caller_of: TiVec<_, _> =
             numbers.flat_map(|(number, feed)| vec![number; feed.streams]).collect();
         Self {
-            streams: vec![Progress::default(); caller_of.len()],
+            streams: TiVec::from(vec![Progress::default(); caller_of.len()]),
             caller_of,
             callers: feeds.into_iter().map(Caller::new).collect(),
             start,

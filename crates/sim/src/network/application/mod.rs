@@ -13,7 +13,7 @@ use std::path::Path;
 
 use leobench_base::packet::Datagram;
 use leobench_base::spec::Fault;
-use leobench_base::{End, RngTree, SimTime};
+use leobench_base::{End, RngTree, SimTime, StreamIndex};
 use leobench_transport::buffer::SendBuffer;
 use leobench_transport::endpoint::Report;
 use leobench_transport::{Message, Plugins, TrafficSource};
@@ -124,7 +124,7 @@ pub enum Action {
     /// A message of the flow comes into being: its delay counts from here.
     Create {
         /// Stream number within the flow.
-        stream: usize,
+        stream: StreamIndex,
         /// The message.
         message: Message,
     },
@@ -134,14 +134,14 @@ pub enum Action {
         /// At which end.
         end: End,
         /// Stream number within the transport.
-        stream: usize,
+        stream: StreamIndex,
     },
     /// A message is handed to the transport at an end.
     Write {
         /// At which end.
         end: End,
         /// Stream number within the flow.
-        stream: usize,
+        stream: StreamIndex,
         /// The message.
         message: Message,
     },
@@ -164,7 +164,7 @@ pub enum Action {
     /// The sending end has dropped what it had not written of a message, because the receiving end does not want it.
     Cancel {
         /// Stream number within the flow.
-        stream: usize,
+        stream: StreamIndex,
         /// Number of the message within that stream.
         message: u64,
         /// Its bytes that were written.
@@ -209,10 +209,10 @@ struct Feed {
 
 impl Feed {
     /// The stream of the next message.
-    fn deal(&mut self) -> usize {
+    fn deal(&mut self) -> StreamIndex {
         let stream = self.first_stream + self.dealt;
         self.dealt = (self.dealt + 1) % self.streams;
-        stream
+        stream.into()
     }
 }
 

@@ -120,9 +120,9 @@ impl Page {
         self.objects[object].times.requested = Some(now);
         let Group { size, request, .. } = self.groups[self.objects[object].group];
         let message = |size: Bytes| Message { size, created: now };
-        actions.push(Action::Create { stream: object, message: message(size) });
+        actions.push(Action::Create { stream: object.into(), message: message(size) });
         let (end, message) = (End::Receiver, message(request));
-        actions.push(Action::Write { end, stream: object, message });
+        actions.push(Action::Write { end, stream: object.into(), message });
         self.unasked -= 1;
         if self.unasked == 0 {
             actions.push(Action::Finish { end });
@@ -132,7 +132,7 @@ impl Page {
     fn answer(&mut self, now: SimTime, object: usize, actions: &mut Vec<Action>) {
         let size = self.groups[self.objects[object].group].size;
         let (end, message) = (End::Sender, Message { size, created: now });
-        actions.push(Action::Write { end, stream: object, message });
+        actions.push(Action::Write { end, stream: object.into(), message });
         self.unanswered -= 1;
         if self.unanswered == 0 {
             actions.push(Action::Finish { end });
@@ -184,6 +184,7 @@ impl Application for Page {
 
     fn on_report(&mut self, now: SimTime, end: End, report: Report) -> bool {
         let Report::Delivered { stream, offset } = report else { return false };
+        let stream = stream.index();
         let group = &self.groups[self.objects[stream].group];
         match end {
             End::Sender if offset == group.request.get() => {

@@ -8,7 +8,9 @@
 
 use std::fmt::Write as _;
 
-use leobench_base::{Bytes, DirectionId, End, FlowId, Header, Meta, NodeId, SimDuration, SimTime};
+use leobench_base::{
+    Bytes, DirectionId, End, FlowId, Header, Meta, NodeId, SimDuration, SimTime, StreamIndex,
+};
 use leobench_link::{Cause, ChannelState};
 use leobench_transport::Message;
 use leobench_transport::endpoint::{Endpoint, Event, LossVerdict, MoveStep, PathId, Report};
@@ -28,11 +30,11 @@ pub(in crate::network) type FindRoutes<'a> = &'a dyn Fn([NodeId; 2], Addresses) 
 #[derive(Clone, Copy)]
 pub(in crate::network) enum NetworkEvent<'a> {
     /// A message of a flow came into being.
-    Created { flow: FlowId, stream: usize, message: Message },
+    Created { flow: FlowId, stream: StreamIndex, message: Message },
     /// Data of a flow was sent or delivered.
     Progress { flow: FlowId, report: Report },
     /// A message of a flow was lost with a datagram, for good.
-    MessageLost { flow: FlowId, stream: usize, message: u64 },
+    MessageLost { flow: FlowId, stream: StreamIndex, message: u64 },
     /// A packet entered a link, or left it at its far end after its queue had held it for so long.
     Packet {
         direction: DirectionId,
@@ -124,7 +126,7 @@ impl Observer {
     }
 
     /// For the ledger and the watch of stalls.
-    fn created(&mut self, flow: FlowId, stream: usize, message: Message) {
+    fn created(&mut self, flow: FlowId, stream: StreamIndex, message: Message) {
         self.routes[flow].start();
         self.settle(flow, |ledger, _| ledger.created(stream, message));
         if let Some(watch) = &mut self.stalls[flow] {
@@ -164,7 +166,7 @@ impl Observer {
         &mut self,
         now: SimTime,
         flow: FlowId,
-        stream: usize,
+        stream: StreamIndex,
         message: u64,
     ) -> Result<(), SinkError> {
         self.settle(flow, |ledger, rows| ledger.lost(now, stream, message, rows));

@@ -66,7 +66,7 @@ impl Observer {
         }
         if let Some(buffer) = buffer {
             for (stream, buffer) in buffer.streams().iter().enumerate() {
-                self.recorder.stream(now, flow, stream, buffer)?;
+                self.recorder.stream(now, flow, stream.into(), buffer)?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 //! Packets go to links, and events to the observer where their order matters: those that may become rows, and those about messages
 //! that the network may lose. Whatever else an event changes belongs to its flow alone, and changes at once.
 
-use leobench_base::{End, FlowId, SimTime};
+use leobench_base::{End, FlowId, SimTime, StreamIndex};
 use leobench_transport::Message;
 use leobench_transport::endpoint::{Event, LossVerdict, PathId, Report};
 
@@ -22,7 +22,7 @@ pub(super) enum Effect {
 
 /// An event of a flow, with all that belongs to it.
 pub(super) enum Note {
-    Created { flow: FlowId, stream: usize, message: Message },
+    Created { flow: FlowId, stream: StreamIndex, message: Message },
     Progress { flow: FlowId, report: Report },
     Endpoint { flow: FlowId, end: End, event: Event },
     Concluded { flow: FlowId, end: End, verdict: LossVerdict },

@@ -1,6 +1,8 @@
 //! The recorder: turns what the engine observes into rows of the run's tables.
 
-use leobench_base::{BitRate, Bytes, DirectionId, FlowId, NodeId, SimDuration, SimTime};
+use leobench_base::{
+    BitRate, Bytes, DirectionId, FlowId, NodeId, SimDuration, SimTime, StreamIndex,
+};
 use leobench_link::Cause;
 use leobench_transport::endpoint::PathId;
 
@@ -38,7 +40,7 @@ pub struct RecordSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRow {
     /// Number of its stream within the flow.
-    pub stream: usize,
+    pub stream: StreamIndex,
     /// Its number within the stream.
     pub number: u64,
     /// Its size.
@@ -177,7 +179,7 @@ impl Recorder {
         let flow = &self.names.flows[flow];
         let row = [
             flow.name.as_str().into(),
-            flow.streams[message.stream].as_str().into(),
+            flow.streams[message.stream.index()].as_str().into(),
             message.number.into(),
             message.size.into(),
             message.created.into(),

@@ -1,6 +1,6 @@
 //! Rows of the tables that are filled at regular times.
 
-use leobench_base::{Bytes, DirectionId, FlowId, SimDuration, SimTime};
+use leobench_base::{Bytes, DirectionId, FlowId, SimDuration, SimTime, StreamIndex};
 use leobench_link::Backlog;
 use leobench_transport::buffer::StreamBuffer;
 use leobench_transport::endpoint::PathSample;
@@ -65,7 +65,7 @@ impl Recorder {
         &mut self,
         now: SimTime,
         flow: FlowId,
-        stream: usize,
+        stream: StreamIndex,
         buffer: &StreamBuffer,
     ) -> Result<(), SinkError> {
         if !self.settings.series {
@@ -75,7 +75,7 @@ impl Recorder {
         let row = [
             now.into(),
             flow.name.as_str().into(),
-            flow.streams[stream].as_str().into(),
+            flow.streams[stream.index()].as_str().into(),
             buffer.backlog().into(),
             buffer.head_age(now).into(),
             buffer.sojourn_sum(now).into(),

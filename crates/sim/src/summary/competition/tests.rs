@@ -25,12 +25,12 @@ fn spec(hold: u64, reference: &[&str]) -> CompetitionSpec {
 /// A ledger of a flow that delivers so many bytes in the middle of each second.
 fn ledger(bytes: impl IntoIterator<Item = u64>) -> FlowLedger {
     let mut ledger = FlowLedger::new(1, SimTime::ZERO).with_deliveries(SimDuration::from_secs(1));
-    ledger.created(0, Message { size: Bytes::new(1_000_000), created: SimTime::ZERO });
+    ledger.created(0.into(), Message { size: Bytes::new(1_000_000), created: SimTime::ZERO });
     let mut offset = 0;
     for (step, bytes) in bytes.into_iter().enumerate() {
         offset += bytes;
         let now = second(step as u64) + SimDuration::from_millis(500);
-        ledger.report(now, Report::Delivered { stream: 0, offset }, &mut Vec::new());
+        ledger.report(now, Report::Delivered { stream: 0.into(), offset }, &mut Vec::new());
     }
     ledger
 }

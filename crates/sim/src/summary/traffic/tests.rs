@@ -17,9 +17,9 @@ fn millis(millis: u64) -> SimTime {
 /// A ledger with one transfer of a megabit, created at a time, of which so much is delivered at another.
 fn ledger(start: u64, delivered: Option<(u64, u64)>) -> FlowLedger {
     let mut ledger = FlowLedger::new(1, WARM_UP);
-    ledger.created(0, Message { size: SIZE, created: millis(start) });
+    ledger.created(0.into(), Message { size: SIZE, created: millis(start) });
     if let Some((at, offset)) = delivered {
-        ledger.report(millis(at), Report::Delivered { stream: 0, offset }, &mut Vec::new());
+        ledger.report(millis(at), Report::Delivered { stream: 0.into(), offset }, &mut Vec::new());
     }
     ledger
 }

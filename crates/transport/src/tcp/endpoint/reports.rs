@@ -1,5 +1,7 @@
 //! Reports of an endpoint to its application: bytes sent and delivered, room to write, and events.
 
+use leobench_base::StreamIndex;
+
 use super::TcpEndpoint;
 use crate::endpoint::{Outbox, Report};
 
@@ -9,12 +11,12 @@ impl TcpEndpoint {
             let room = self.outgoing.limit();
             if room > self.reported_room {
                 self.reported_room = room;
-                outbox.reports.push(Report::Room { stream: 0, offset: room });
+                outbox.reports.push(Report::Room { stream: StreamIndex::FIRST, offset: room });
             }
             let offset = self.outgoing.plaintext_sent(self.sender.nxt());
             if offset > self.reported_sent {
                 self.reported_sent = offset;
-                outbox.reports.push(Report::Sent { stream: 0, offset });
+                outbox.reports.push(Report::Sent { stream: StreamIndex::FIRST, offset });
             }
         }
         self.report_delivered(outbox);
@@ -33,7 +35,7 @@ impl TcpEndpoint {
         let offset = self.delivered();
         if offset > self.reported_delivered {
             self.reported_delivered = offset;
-            outbox.reports.push(Report::Delivered { stream: 0, offset });
+            outbox.reports.push(Report::Delivered { stream: StreamIndex::FIRST, offset });
         }
     }
 

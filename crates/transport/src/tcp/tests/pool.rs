@@ -62,21 +62,21 @@ impl World {
 
     fn write(&mut self, end: usize, stream: usize, bytes: u64) {
         let message = Message { size: Bytes::new(bytes), created: self.now };
-        self.ends[end].input(self.now, Input::Message { stream, message }).unwrap();
+        self.ends[end].input(self.now, Input::Message { stream: stream.into(), message }).unwrap();
     }
 }
 
 /// Streams that the reports tell to be open.
 fn opened(reports: &[Report]) -> Vec<usize> {
     let opened = reports.iter().filter_map(|report| match report {
-        Report::Room { stream, .. } => Some(*stream),
+        Report::Room { stream, .. } => Some(stream.index()),
         _ => None,
     });
     opened.collect()
 }
 
 fn delivered(stream: usize, offset: u64) -> Report {
-    Report::Delivered { stream, offset }
+    Report::Delivered { stream: stream.into(), offset }
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn connections_open_on_demand() {
     let mut world = World::new();
     let (reports, ports) = world.settle();
     assert_eq!((opened(&reports[RECEIVER]), ports), (vec![0], vec![]));
-    world.ends[RECEIVER].input(world.now, Input::Open { stream: 2 }).unwrap();
+    world.ends[RECEIVER].input(world.now, Input::Open { stream: 2.into() }).unwrap();
     let (reports, ports) = world.settle();
     assert_eq!((opened(&reports[RECEIVER]), ports), (vec![2], vec![40_203]));
     let mut samples = Vec::new();
@@ -95,7 +95,7 @@ fn connections_open_on_demand() {
 #[test]
 fn every_connection_has_a_stream() {
     let mut world = World::new();
-    world.ends[RECEIVER].input(world.now, Input::Open { stream: 1 }).unwrap();
+    world.ends[RECEIVER].input(world.now, Input::Open { stream: 1.into() }).unwrap();
     world.settle();
     world.write(RECEIVER, 1, 700);
     world.write(SENDER, 0, 30);
@@ -104,7 +104,7 @@ fn every_connection_has_a_stream() {
     assert!(reports[SENDER].contains(&delivered(1, 700)), "{:?}", reports[SENDER]);
     assert!(reports[RECEIVER].contains(&delivered(0, 30)), "{:?}", reports[RECEIVER]);
     assert!(reports[RECEIVER].contains(&delivered(1, 5_000)), "{:?}", reports[RECEIVER]);
-    let sent = Report::Sent { stream: 1, offset: 5_000 };
+    let sent = Report::Sent { stream: 1.into(), offset: 5_000 };
     assert!(reports[SENDER].contains(&sent), "{:?}", reports[SENDER]);
     assert_eq!(world.ends[SENDER].totals().lost_packets, 0);
 }

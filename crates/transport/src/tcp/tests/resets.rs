@@ -212,7 +212,7 @@ fn a_lost_sender_takes_what_is_written_and_sends_nothing() {
     bench.hear(server(), client(), segment(SYN_ACK, 500, syn.seq.wrapping_add(1)));
     let write = |bench: &mut Bench| {
         let message = Message { size: Bytes::new(3_000), created: bench.now };
-        bench.end.input(bench.now, Input::Message { stream: 0, message }).unwrap();
+        bench.end.input(bench.now, Input::Message { stream: 0.into(), message }).unwrap();
         bench.poll()
     };
     assert!(!write(&mut bench).is_empty());

@@ -160,7 +160,7 @@ impl Player {
         match verb {
             "write" => {
                 let message = Message { size: Bytes::new(number()), created: self.now };
-                self.end.input(self.now, Input::Message { stream: 0, message }).unwrap();
+                self.end.input(self.now, Input::Message { stream: 0.into(), message }).unwrap();
             }
             "finish" => self.end.input(self.now, Input::Finish).unwrap(),
             "stop" => self.end.set_reads(self.now, false),

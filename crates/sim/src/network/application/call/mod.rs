@@ -7,10 +7,11 @@
 mod under_way;
 
 use leobench_base::packet::Datagram;
-use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
+use leobench_base::{Bytes, RngTree, SimDuration, SimTime, StreamIndex};
 use leobench_media::CallSpec;
 use leobench_media::call::{Content, FrameTimes, Heard, Message, Packet, Receiver, Seen, Sender};
 use leobench_transport::endpoint::Report;
+use typed_index_collections::TiVec;
 
 use self::under_way::UnderWay;
 use super::{Action, Application, ApplicationError, End};
@@ -27,9 +28,9 @@ pub(super) struct Call {
     /// The last time it was told.
     now: SimTime,
     /// The stream of the voice: the picture comes first, if there is one.
-    voice_stream: usize,
+    voice_stream: StreamIndex,
     /// Messages created, by stream.
-    messages: Vec<u64>,
+    messages: TiVec<StreamIndex, u64>,
     answered: u64,
     /// Largest datagram.
     most: Bytes,
@@ -63,7 +64,7 @@ pub struct Called {
 impl Call {
     /// A call that begins at `start`, in datagrams of at most `most`.
     pub(super) fn new(spec: &CallSpec, start: SimTime, most: Bytes, rng: &RngTree) -> Self {
-        let voice_stream = usize::from(spec.video.is_some());
+        let voice_stream = usize::from(spec.video.is_some()).into();
         let streams = spec.streams().len();
         Self {
             sender: Sender::new(spec, start, rng),
@@ -73,7 +74,7 @@ impl Call {
             finished: false,
             now: SimTime::ZERO,
             voice_stream,
-            messages: vec![0; streams],
+            messages: TiVec::from(vec![0; streams]),
             answered: 0,
             most,
             in_streams: spec.is_in_streams(),
@@ -85,7 +86,7 @@ impl Call {
     fn send(&mut self, now: SimTime, packet: Packet, actions: &mut Vec<Action>) {
         let stream = match packet.content {
             Content::Voice { .. } => self.voice_stream,
-            Content::Frame { .. } | Content::Padding => 0,
+            Content::Frame { .. } | Content::Padding => StreamIndex::FIRST,
         };
         let message = self.messages[stream];
         self.messages[stream] += 1;
@@ -98,7 +99,7 @@ impl Call {
         }
         let payload = packet.bytes.get() as u32;
         let id = self.packets.push(now, packet);
-        let datagram = Datagram { message, id, stream: stream as u32, payload };
+        let datagram = Datagram { message, id, stream: stream.index() as u32, payload };
         actions.push(Action::Datagram { end: End::Sender, datagram, created: now });
     }
 
@@ -106,9 +107,13 @@ impl Call {
         for message in message.split(self.most) {
             if self.in_streams {
                 let written = leobench_transport::Message { size: message.bytes(), created: now };
-                self.answers.push_message(now, (0, self.answered), message);
+                self.answers.push_message(now, (StreamIndex::FIRST, self.answered), message);
                 self.answered += 1;
-                actions.push(Action::Write { end: End::Receiver, stream: 0, message: written });
+                actions.push(Action::Write {
+                    end: End::Receiver,
+                    stream: StreamIndex::FIRST,
+                    message: written,
+                });
                 continue;
             }
             let payload = message.bytes().get() as u32;
@@ -157,7 +162,9 @@ impl Application for Call {
         match end {
             End::Receiver => {
                 if let Report::Opened { message, number, .. } = report {
-                    self.answers.on_opened((0, message), number, |answer| answer.bytes().get());
+                    self.answers.on_opened((StreamIndex::FIRST, message), number, |answer| {
+                        answer.bytes().get()
+                    });
                 }
                 let Some(packet) = self.packets.arrived(report) else { return false };
                 let is_marked = matches!(report, Report::Datagram { is_marked: true, .. });
@@ -165,7 +172,7 @@ impl Application for Call {
             }
             End::Sender => {
                 if let Report::Opened { stream, message, number } = report {
-                    let name = (stream as usize, message);
+                    let name = (stream, message);
                     self.packets.on_opened(name, number, |packet| packet.bytes.get());
                 }
                 let Some(message) = self.answers.arrived(report) else { return false };

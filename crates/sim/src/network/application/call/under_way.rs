@@ -2,21 +2,22 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{SimDuration, SimTime, StreamIndex};
 use leobench_transport::endpoint::Report;
+use typed_index_collections::TiVec;
 
 /// An item that has not arrived after this time is lost.
 const LONGEST_WAY: SimDuration = SimDuration::from_secs(60);
 
 /// A message of the flow: stream and number.
-type Name = (usize, u64);
+type Name = (StreamIndex, u64);
 
 /// Items under way from one end, by number.
 pub(super) struct UnderWay<T> {
     first: u64,
     items: VecDeque<(SimTime, Option<T>)>,
     /// By stream of the flow, messages without a stream of their own so far, with the numbers of their items.
-    unopened: Vec<VecDeque<(u64, u64)>>,
+    unopened: TiVec<StreamIndex, VecDeque<(u64, u64)>>,
     /// Number of the first in `opened`.
     first_opened: u64,
     /// By number of a message's own stream, the number of its item and the bytes that have not arrived.
@@ -29,7 +30,7 @@ impl<T> UnderWay<T> {
         Self {
             first: 0,
             items: VecDeque::new(),
-            unopened: vec![VecDeque::new(); streams],
+            unopened: TiVec::from(vec![VecDeque::new(); streams]),
             first_opened: 0,
             opened: VecDeque::new(),
         }
@@ -125,10 +126,10 @@ mod tests {
     fn messages_arrive_with_their_last_byte() {
         let mut under_way = UnderWay::new(2);
         for (stream, message, bytes) in [(0, 0, 5), (0, 1, 6), (0, 2, 7), (1, 0, 8)] {
-            under_way.push_message(at(0), (stream, message), bytes);
+            under_way.push_message(at(0), (stream.into(), message), bytes);
         }
         for (own, stream, message) in [(0, 1, 0), (1, 0, 0), (2, 0, 2)] {
-            under_way.on_opened((stream, message), own, |bytes| *bytes);
+            under_way.on_opened((stream.into(), message), own, |bytes| *bytes);
         }
         assert_eq!(under_way.on_part(1, 4), None);
         assert_eq!(under_way.on_part(2, 7), Some(7));
@@ -142,8 +143,8 @@ mod tests {
     fn messages_that_never_arrive_are_forgotten() {
         let mut under_way = UnderWay::new(1);
         for message in 0..3 {
-            under_way.push_message(at(60 * message), (0, message), 1);
-            under_way.on_opened((0, message), message, |bytes| *bytes);
+            under_way.push_message(at(60 * message), (0.into(), message), 1);
+            under_way.on_opened((0.into(), message), message, |bytes| *bytes);
         }
         assert_eq!(under_way.on_part(2, 1), Some(1));
         assert_eq!(under_way.on_part(0, 1), None);

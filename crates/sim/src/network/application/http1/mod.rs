@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use leobench_base::SimTime;
+use leobench_base::{SimTime, StreamIndex};
 use leobench_transport::Message;
 use leobench_transport::buffer::{Attributes, SendBuffer};
 use leobench_transport::endpoint::Report;
@@ -108,17 +108,19 @@ impl Http1 {
     fn carry_out(&mut self, action: Action, actions: &mut Vec<Action>) {
         match action {
             Action::Write { end: End::Receiver, stream: object, message } => {
+                let object = object.index();
                 let place = (self.urgencies[object], self.requested);
                 self.requested += 1;
                 self.waiting.insert(place, Request { object, message });
             }
             Action::Write { end: End::Sender, stream: object, message } => {
+                let object = object.index();
                 // An answer follows a request, which took a connection.
                 let carries = |connection: &Connection| connection.state == State::Busy(object);
                 let Some(stream) = self.connections.iter().position(carries) else { return };
                 self.connections[stream].answered.write(message);
                 self.responses.push(object, message);
-                actions.push(Action::Write { end: End::Sender, stream, message });
+                actions.push(Action::Write { end: End::Sender, stream: stream.into(), message });
             }
             // Connections persist (RFC 9112 section 9.3).
             Action::Finish { .. } => {}
@@ -141,7 +143,7 @@ impl Http1 {
             let connection = &mut self.connections[stream];
             connection.state = State::Busy(object);
             connection.asked.write(message);
-            actions.push(Action::Write { end: End::Receiver, stream, message });
+            actions.push(Action::Write { end: End::Receiver, stream: stream.into(), message });
         }
     }
 
@@ -153,7 +155,7 @@ impl Http1 {
         let closed = closed.filter(|(_, connection)| connection.state == State::Closed);
         for (stream, connection) in closed.take(self.waiting.len().saturating_sub(opening)) {
             connection.state = State::Opening;
-            actions.push(Action::Open { end: End::Receiver, stream });
+            actions.push(Action::Open { end: End::Receiver, stream: stream.into() });
         }
     }
 
@@ -161,21 +163,21 @@ impl Http1 {
     fn translate(&mut self, end: End, report: Report) -> Option<Report> {
         match (end, report) {
             (End::Receiver, Report::Room { stream, .. }) => {
-                if self.connections[stream].state == State::Opening {
+                if self.connections[stream.index()].state == State::Opening {
                     self.release(stream);
                 }
                 None
             }
             (End::Sender, Report::Sent { stream, offset }) => {
                 let Connection { state: State::Busy(object), answered, .. } =
-                    self.connections[stream]
+                    self.connections[stream.index()]
                 else {
                     return None;
                 };
                 let offset = answered.reached(offset)?;
                 let taken = self.responses.streams()[object].taken();
                 self.responses.take(object, offset - taken);
-                Some(Report::Sent { stream: object, offset })
+                Some(Report::Sent { stream: object.into(), offset })
             }
             (_, Report::Delivered { stream, offset }) => self.on_delivered(end, stream, offset),
             _ => None,
@@ -183,20 +185,20 @@ impl Http1 {
     }
 
     /// Bytes of a connection have arrived up to `offset`, at an end.
-    fn on_delivered(&mut self, end: End, stream: usize, offset: u64) -> Option<Report> {
-        let Connection { state, asked, answered } = self.connections[stream];
+    fn on_delivered(&mut self, end: End, stream: StreamIndex, offset: u64) -> Option<Report> {
+        let Connection { state, asked, answered } = self.connections[stream.index()];
         let State::Busy(object) = state else { return None };
         let bytes = if end == End::Sender { asked } else { answered };
         if end == End::Receiver && offset == bytes.end {
             self.release(stream);
         }
-        Some(Report::Delivered { stream: object, offset: bytes.reached(offset)? })
+        Some(Report::Delivered { stream: object.into(), offset: bytes.reached(offset)? })
     }
 
     /// A connection is open, and carries nothing.
-    fn release(&mut self, stream: usize) {
-        self.connections[stream].state = State::Idle;
-        self.idle.push(stream);
+    fn release(&mut self, stream: StreamIndex) {
+        self.connections[stream.index()].state = State::Idle;
+        self.idle.push(stream.index());
     }
 }
 

@@ -33,21 +33,21 @@ fn told(http: &mut Http1, end: End, report: Report) -> Vec<Report> {
 }
 
 fn opens(http: &mut Http1, stream: usize) {
-    let reports = told(http, End::Receiver, Report::Room { stream, offset: 9 });
+    let reports = told(http, End::Receiver, Report::Room { stream: stream.into(), offset: 9 });
     assert!(reports.is_empty(), "connections are no objects");
 }
 
 fn write(end: End, stream: usize, bytes: u64) -> Action {
     let message = Message { size: Bytes::new(bytes), created: ms(0) };
-    Action::Write { end, stream, message }
+    Action::Write { end, stream: stream.into(), message }
 }
 
 fn open(stream: usize) -> Action {
-    Action::Open { end: End::Receiver, stream }
+    Action::Open { end: End::Receiver, stream: stream.into() }
 }
 
 fn delivered(stream: usize, offset: u64) -> Report {
-    Report::Delivered { stream, offset }
+    Report::Delivered { stream: stream.into(), offset }
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn requests_wait_by_urgency() {
         assert_eq!(told(&mut http, End::Sender, delivered(0, asked)), [delivered(object, request)]);
         act(&mut http);
         // Offsets of a connection become those of its object.
-        let sent = Report::Sent { stream: 0, offset: answered + 4 };
-        let expected = Report::Sent { stream: object, offset: 4 };
+        let sent = Report::Sent { stream: 0.into(), offset: answered + 4 };
+        let expected = Report::Sent { stream: object.into(), offset: 4 };
         assert_eq!(told(&mut http, End::Sender, sent), [expected]);
         assert_eq!(http.send_buffer().unwrap().streams()[object].backlog(), 5);
         for bytes in [3, 9] {

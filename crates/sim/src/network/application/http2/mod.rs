@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::{Bytes, SimTime};
+use leobench_base::{Bytes, SimTime, StreamIndex};
 use leobench_transport::Message;
 use leobench_transport::buffer::{Attributes, SendBuffer};
 use leobench_transport::endpoint::Report;
@@ -19,7 +19,7 @@ use crate::scenario::{LARGEST_FRAME, ObjectSpec};
 const FRAME_HEADER: u64 = 9;
 
 /// The one stream that TCP has in each direction.
-const STREAM: usize = 0;
+const STREAM: StreamIndex = StreamIndex::FIRST;
 
 /// A page over a connection of HTTP/2.
 pub(super) struct Http2 {
@@ -179,14 +179,14 @@ impl Http2 {
     fn carry_out(&mut self, now: SimTime, action: Action, actions: &mut Vec<Action>) {
         match action {
             Action::Write { end: End::Sender, stream, message } => {
-                self.responses.push(stream, message);
-                self.priority.on_change(stream, &self.responses);
+                self.responses.push(stream.index(), message);
+                self.priority.on_change(stream.index(), &self.responses);
             }
             Action::Write { end: End::Receiver, stream, message } => {
                 let request = message.size.get();
                 // A HEADERS frame, and DATA frames behind it if the request is longer.
                 let headers = request.div_ceil(LARGEST_FRAME) * FRAME_HEADER;
-                let size = self.asked.write(stream, headers, request, request);
+                let size = self.asked.write(stream.index(), headers, request, request);
                 actions.push(write(End::Receiver, now, size));
             }
             Action::Finish { end: End::Sender } => self.closing = true,
@@ -235,14 +235,16 @@ impl Application for Http2 {
             match (end, report) {
                 (End::Sender, Report::Room { offset, .. }) => self.room = offset,
                 (End::Sender, Report::Sent { offset, .. }) => {
-                    let sent = |stream, offset| reports.push(Report::Sent { stream, offset });
+                    let sent = |object: usize, offset| {
+                        reports.push(Report::Sent { stream: object.into(), offset });
+                    };
                     self.answered.sent(offset, sent);
                 }
                 (_, Report::Delivered { offset, .. }) => {
                     let frames =
                         if end == End::Sender { &mut self.asked } else { &mut self.answered };
-                    frames.arrived(offset, |stream, offset| {
-                        reports.push(Report::Delivered { stream, offset });
+                    frames.arrived(offset, |object, offset| {
+                        reports.push(Report::Delivered { stream: object.into(), offset });
                     });
                 }
                 _ => {}

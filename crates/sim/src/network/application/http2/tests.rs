@@ -16,7 +16,8 @@ fn answering(objects: &str) -> (Http2, Vec<u64>) {
     let objects = Vec::<ObjectSpec>::read(table.get("objects").unwrap(), &At::ROOT).unwrap();
     let mut http = Http2::new(Page::new(&objects, ms(0)), &objects);
     let requests = writes(&mut http, 0, End::Receiver).into_iter().sum();
-    let arrived = told(&mut http, End::Sender, Report::Delivered { stream: 0, offset: requests });
+    let arrived =
+        told(&mut http, End::Sender, Report::Delivered { stream: 0.into(), offset: requests });
     for report in arrived {
         assert!(http.on_report(ms(0), End::Sender, report));
     }
@@ -29,7 +30,7 @@ fn writes(http: &mut Http2, now: u64, at: End) -> Vec<u64> {
     let mut actions = Vec::new();
     http.advance(ms(now), &mut actions).unwrap();
     let written = actions.iter().filter_map(|action| match action {
-        Action::Write { end, stream: 0, message } if *end == at => Some(message.size.get()),
+        Action::Write { end, stream: STREAM, message } if *end == at => Some(message.size.get()),
         _ => None,
     });
     written.collect()
@@ -48,7 +49,7 @@ fn frames(http: &mut Http2) -> Vec<(usize, u64)> {
     while !http.responses.streams().iter().all(|stream| stream.backlog() == 0) {
         let before = http.answered.waiting.len();
         let offset = http.answered.written;
-        told(http, End::Sender, Report::Room { stream: 0, offset });
+        told(http, End::Sender, Report::Room { stream: 0.into(), offset });
         assert_eq!(http.next_wake(), Some(ms(1)), "there is room for a frame");
         assert_eq!(writes(http, 1, End::Sender).len(), 1, "and for no more");
         let written = http.answered.waiting.iter().skip(before);
@@ -71,9 +72,9 @@ fn nothing_is_written_without_room() {
     let (mut http, first) = answering(r#"[{ name = "a", size = "100 kB" }]"#);
     assert_eq!(first, [18 + 16_384]);
     assert_eq!(http.next_wake(), None);
-    told(&mut http, End::Sender, Report::Room { stream: 0, offset: first[0] - 1 });
+    told(&mut http, End::Sender, Report::Room { stream: 0.into(), offset: first[0] - 1 });
     assert_eq!(http.next_wake(), None, "the first frame is not in the socket");
-    told(&mut http, End::Sender, Report::Room { stream: 0, offset: first[0] + 20_000 });
+    told(&mut http, End::Sender, Report::Room { stream: 0.into(), offset: first[0] + 20_000 });
     assert_eq!(http.next_wake(), Some(ms(1)));
     assert_eq!(writes(&mut http, 1, End::Sender), [16_393, 16_393]);
     assert_eq!(http.next_wake(), None);
@@ -109,7 +110,7 @@ fn the_last_frame_ends_the_connection() {
         actions.contains(&Action::Finish { end: End::Sender })
     };
     assert!(!finishes(&mut http));
-    told(&mut http, End::Sender, Report::Room { stream: 0, offset: first[0] });
+    told(&mut http, End::Sender, Report::Room { stream: 0.into(), offset: first[0] });
     assert!(finishes(&mut http));
     assert!(!finishes(&mut http), "once");
 }
@@ -124,11 +125,11 @@ fn a_long_request_takes_several_frames() {
     let objects = Vec::<ObjectSpec>::read(table.get("objects").unwrap(), &At::ROOT).unwrap();
     let mut http = Http2::new(Page::new(&objects, ms(0)), &objects);
     assert_eq!(writes(&mut http, 0, End::Receiver), [3 * 9 + 40_000, 9 + 400]);
-    let arrived = |offset| Report::Delivered { stream: 0, offset };
+    let arrived = |offset| Report::Delivered { stream: 0.into(), offset };
     assert_eq!(told(&mut http, End::Sender, arrived(27)), []);
     let whole = |stream, offset| Report::Delivered { stream, offset };
-    assert_eq!(told(&mut http, End::Sender, arrived(40_027)), [whole(0, 40_000)]);
-    assert_eq!(told(&mut http, End::Sender, arrived(40_436)), [whole(1, 400)]);
+    assert_eq!(told(&mut http, End::Sender, arrived(40_027)), [whole(0.into(), 40_000)]);
+    assert_eq!(told(&mut http, End::Sender, arrived(40_436)), [whole(1.into(), 400)]);
 }
 
 proptest! {

@@ -49,7 +49,7 @@ impl Application for Call {
         }
         if self.written < MESSAGES && now >= ms(1_000 + self.written * EVERY) {
             let message = Message { size: Bytes::new(2_000), created: now };
-            actions.push(Action::Create { stream: 0, message });
+            actions.push(Action::Create { stream: 0.into(), message });
             for part in [0, 1] {
                 let (message, id) = (self.written, 2 * self.written + part);
                 let datagram = Datagram { message, id, stream: 0, payload: 1_000 };

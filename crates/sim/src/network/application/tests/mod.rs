@@ -54,7 +54,7 @@ fn writes(application: &mut dyn Application, now: u64) -> Vec<(usize, u64, u64)>
     let written = actions.iter().filter_map(|action| match action {
         Action::Write { stream, message, .. } => {
             let created = message.created.as_nanos() / 1_000_000;
-            Some((*stream, message.size.get(), created))
+            Some((stream.index(), message.size.get(), created))
         }
         Action::Create { .. }
         | Action::Cancel { .. }
@@ -80,7 +80,7 @@ fn finishes(application: &mut dyn Application, now: u64) -> Vec<End> {
 }
 
 fn sent(application: &mut dyn Application, now: u64, stream: usize, offset: u64) -> bool {
-    application.on_report(ms(now), End::Sender, Report::Sent { stream, offset })
+    application.on_report(ms(now), End::Sender, Report::Sent { stream: stream.into(), offset })
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn page(objects: &str) -> Page {
 }
 
 fn delivered(page: &mut Page, now: u64, end: End, stream: usize, offset: u64) -> bool {
-    page.on_report(ms(now), end, Report::Delivered { stream, offset })
+    page.on_report(ms(now), end, Report::Delivered { stream: stream.into(), offset })
 }
 
 #[test]
@@ -198,8 +198,8 @@ fn an_object_is_answered_when_its_request_has_arrived_whole() {
     let message = |size, at| Message { size: Bytes::new(size), created: ms(at) };
     let (sender, receiver) = (End::Sender, End::Receiver);
     let asked = [
-        Action::Create { stream: 0, message: message(70, 100) },
-        Action::Write { end: receiver, stream: 0, message: message(80, 100) },
+        Action::Create { stream: 0.into(), message: message(70, 100) },
+        Action::Write { end: receiver, stream: 0.into(), message: message(80, 100) },
         Action::Finish { end: receiver },
     ];
     assert_eq!(actions, asked);
@@ -210,7 +210,7 @@ fn an_object_is_answered_when_its_request_has_arrived_whole() {
     actions.clear();
     page.advance(ms(125), &mut actions).unwrap();
     let answered = [
-        Action::Write { end: sender, stream: 0, message: message(70, 125) },
+        Action::Write { end: sender, stream: 0.into(), message: message(70, 125) },
         Action::Finish { end: sender },
     ];
     assert_eq!(actions, answered);
@@ -286,14 +286,14 @@ fn load(page: &mut Page, seed: u64) -> Vec<Action> {
         if arrives == Some(now) {
             let (_, asks, stream) = flights.pop_first().unwrap();
             let (end, offset) = if asks { (End::Sender, 400) } else { (End::Receiver, 9) };
-            assert!(page.on_report(now, end, Report::Delivered { stream, offset }));
+            assert!(page.on_report(now, end, Report::Delivered { stream: stream.into(), offset }));
             continue;
         }
         page.advance(now, &mut actions).unwrap();
         for action in &actions {
             if let Action::Write { end, stream, .. } = action {
                 let travels = SimDuration::from_millis(1 + rng.below(30));
-                flights.insert((now + travels, *end == End::Receiver, *stream));
+                flights.insert((now + travels, *end == End::Receiver, stream.index()));
             }
         }
         done.append(&mut actions);

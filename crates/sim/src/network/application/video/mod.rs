@@ -7,7 +7,7 @@ mod server;
 
 use std::collections::VecDeque;
 
-use leobench_base::{Bytes, RngTree, SimTime};
+use leobench_base::{Bytes, RngTree, SimTime, StreamIndex};
 use leobench_media::{Film, Next, Player, VideoSpec};
 use leobench_transport::endpoint::Report;
 use leobench_transport::{Message, Plugins};
@@ -61,7 +61,7 @@ pub struct Watched {
     pub end: SimTime,
 }
 
-const STREAM: usize = 0;
+const STREAM: StreamIndex = StreamIndex::FIRST;
 
 /// Bytes with which a player cancels a request: a frame `RST_STREAM` of HTTP/2 (RFC 9113 section 6.4).
 const CANCEL: Bytes = Bytes::new(13);

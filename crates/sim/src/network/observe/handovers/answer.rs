@@ -116,13 +116,14 @@ impl StreamProgress {
         let (stream, sent, delivered) = match report {
             Report::Sent { stream, offset } => (stream, offset, 0),
             Report::Delivered { stream, offset } => (stream, 0, offset),
-            Report::Opened { stream, .. } => (stream as usize, 0, 0),
+            Report::Opened { stream, .. } => (stream, 0, 0),
             Report::Room { .. }
             | Report::Datagram { .. }
             | Report::Lost { .. }
             | Report::Part { .. }
             | Report::Cancelled { .. } => return false,
         };
+        let stream = stream.index();
         if streams.len() <= stream {
             streams.resize_with(stream + 1, Self::default);
         }
@@ -225,8 +226,8 @@ mod tests {
     fn what_was_sent_on_any_stream_has_to_be_delivered() {
         let mut streams = Vec::new();
         assert!(!StreamProgress::require(&mut streams));
-        let sent = |stream, offset| Report::Sent { stream, offset };
-        let delivered = |stream, offset| Report::Delivered { stream, offset };
+        let sent = |stream: usize, offset| Report::Sent { stream: stream.into(), offset };
+        let delivered = |stream: usize, offset| Report::Delivered { stream: stream.into(), offset };
         for report in [sent(0, 100), sent(1, 50), delivered(1, 50), sent(2, 70)] {
             assert!(!StreamProgress::update(&mut streams, report));
         }
