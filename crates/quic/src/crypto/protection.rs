@@ -1,6 +1,6 @@
 //! Packet protection (RFC 9001 section 5): packets to protected bytes, and received bytes to packets.
 
-use bytes::{Buf as _, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
@@ -413,9 +413,7 @@ impl Protection {
         };
         let header = header.complete(bytes[0], number)?;
         let start = offset + usize::from(number.len);
-        bytes.truncate(start + len);
-        bytes.advance(start);
-        let frames = decode_frames(&bytes.freeze(), level, receive.content)?;
+        let frames = decode_frames(&bytes[start..start + len], level, receive.content)?;
         Ok(Opened::Packet { packet: Packet { header, frames }, size })
     }
 

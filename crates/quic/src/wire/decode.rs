@@ -18,19 +18,19 @@ use super::varint_size;
 /// Most streams of a kind that IDs can number (RFC 9000 section 4.6).
 pub const MAX_STREAMS: u64 = 1 << 60;
 
-/// Reads the frames of a packet's payload, after protection is removed. CRYPTO, token and DATAGRAM contents share the
-/// memory of `payload`; STREAM contents are shown to `content`.
+/// Reads the frames of a packet's payload, after protection is removed. CRYPTO, token and DATAGRAM contents are copied, so
+/// that no frame holds the memory of its datagram; STREAM contents are shown to `content`.
 ///
 /// # Errors
 /// `FRAME_ENCODING_ERROR` for malformed and unknown frames; `PROTOCOL_VIOLATION` for a payload without frames (RFC 9000
 /// section 12.4), a frame that this level does not allow, and a type in more bytes than needed; `INTERNAL_ERROR` if
 /// `content` expects other bytes.
 pub fn decode_frames(
-    payload: &Bytes,
+    payload: &[u8],
     level: Level,
     content: &dyn Content,
 ) -> Result<Frames, TransportError> {
-    let mut decoder = Decoder { payload, reader: Reader::new(payload), content };
+    let mut decoder = Decoder { reader: Reader::new(payload), content };
     if payload.is_empty() {
         let reason = "a packet without frames";
         return Err(TransportError::new(ErrorCode::PROTOCOL_VIOLATION, reason));
@@ -49,7 +49,6 @@ pub fn decode_frames(
 }
 
 struct Decoder<'a> {
-    payload: &'a Bytes,
     reader: Reader<'a>,
     content: &'a dyn Content,
 }
@@ -66,7 +65,7 @@ enum Fault {
 
 type Decoded<T> = Result<T, Fault>;
 
-impl<'a> Decoder<'a> {
+impl Decoder<'_> {
     fn frame(&mut self) -> Result<Frame, TransportError> {
         let available = self.reader.remaining();
         let Some(frame_type) = self.reader.varint() else {
@@ -141,7 +140,7 @@ impl<'a> Decoder<'a> {
             types::HANDSHAKE_DONE => Frame::HandshakeDone,
             types::DATAGRAM => {
                 let data = whole(self.reader.take(self.reader.remaining()))?;
-                Frame::Datagram { data: self.payload.slice_ref(data), explicit_len: false }
+                Frame::Datagram { data: Bytes::copy_from_slice(data), explicit_len: false }
             }
             types::DATAGRAM_LEN => Frame::Datagram { data: self.prefixed()?, explicit_len: true },
             types::ACK_FREQUENCY => Frame::AckFrequency {
@@ -197,8 +196,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn prefixed(&mut self) -> Decoded<Bytes> {
-        let data: &'a [u8] = whole(self.reader.prefixed())?;
-        Ok(self.payload.slice_ref(data))
+        whole(self.reader.prefixed()).map(Bytes::copy_from_slice)
     }
 
     fn crypto(&mut self) -> Decoded<Frame> {

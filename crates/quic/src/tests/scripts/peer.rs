@@ -287,8 +287,7 @@ impl Peer {
             let largest = &mut self.largest[level.space() as usize];
             let number = Number::expanded(wire, len, *largest);
             *largest = (*largest).max(Some(number.value));
-            let payload = bytes::Bytes::copy_from_slice(&bytes[start..size - TAG]);
-            let frames = decode_frames(&payload, level, &Zeros).unwrap();
+            let frames = decode_frames(&bytes[start..size - TAG], level, &Zeros).unwrap();
             for frame in &frames {
                 match frame {
                     Frame::NewConnectionId(new) => {
