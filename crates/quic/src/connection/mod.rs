@@ -20,7 +20,7 @@ mod transmit;
 
 use std::net::SocketAddr;
 
-use bytes::Bytes as Payload;
+use bytes::{Bytes as Payload, BytesMut};
 use leobench_base::{Bytes, RngTree, SimDuration, SimRng, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, Event, Loss, LossVerdict, MoveStep, PathId};
@@ -177,9 +177,11 @@ struct Lineage {
 #[derive(Default)]
 struct Buffers {
     scratch: Vec<u8>,
-    /// Boxes of datagrams taken in, for those to send.
+    /// Boxes of datagrams that were taken in or have become bytes, for those to send.
     #[expect(clippy::vec_box, reason = "it is the boxes that are used again")]
     spares: Vec<Box<Datagram>>,
+    /// Room for the next datagrams that leave as bytes.
+    sealed: BytesMut,
 }
 
 /// The request about the peer's acknowledgements (draft-ietf-quic-ack-frequency section 4).

@@ -10,6 +10,9 @@ use crate::crypto::{Opened, Receive};
 use crate::paths::RecvMeta;
 use crate::wire::{ConnectionId, Content, Datagram, ResetToken, TransportError};
 
+/// Bytes that are allocated at once for the next datagrams: an allocation is shared by about ten of them.
+const SEALED_CHUNK: usize = 16 * 1024;
+
 /// The destination of a datagram whose first packet has a short header.
 pub(crate) fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
     let (first, rest) = datagram.split_first()?;
@@ -40,27 +43,27 @@ impl Connection {
 
     /// The bytes of a datagram that leaves on a path; none if the keys are used up, which closes the connection.
     #[inline(never)]
-    #[expect(
-        clippy::needless_pass_by_value,
-        clippy::boxed_local,
-        reason = "it ends here, not where structs are sent"
-    )]
     pub(crate) fn seal_datagram(
         &mut self,
         now: SimTime,
         id: PathId,
-        datagram: Box<Datagram>,
+        datagram: &Datagram,
         content: &dyn Content,
     ) -> Option<BytesMut> {
-        let Datagram::Packets(packets) = &*datagram else { return None };
-        let mut bytes = BytesMut::with_capacity(self.paths[id].mtu as usize);
+        let Datagram::Packets(packets) = datagram else { return None };
+        let mtu = self.paths[id].mtu as usize;
+        let bytes = &mut self.buffers.sealed;
+        if bytes.capacity() < mtu {
+            *bytes = BytesMut::with_capacity(mtu.max(SEALED_CHUNK));
+        }
         for packet in packets {
-            if let Err(error) = self.keys.protection.seal(id, packet, content, &mut bytes) {
+            if let Err(error) = self.keys.protection.seal(id, packet, content, bytes) {
+                bytes.clear();
                 self.fail(now, id, &error);
                 return None;
             }
         }
-        Some(bytes)
+        Some(bytes.split())
     }
 
     /// The key phase bit of the next 1-RTT packet.

@@ -185,7 +185,9 @@ impl Connection {
     ) {
         let id = departure.path;
         let body = if self.keys.as_bytes {
-            let Some(bytes) = self.seal_datagram(now, id, datagram, out.content) else { return };
+            let sealed = self.seal_datagram(now, id, &datagram, out.content);
+            self.keep_box(datagram);
+            let Some(bytes) = sealed else { return };
             Body::UdpBytes(bytes)
         } else {
             self.on_sent_unprotected(now, id, &datagram);

@@ -178,7 +178,7 @@ impl Connection {
         Some(PacketBuilder::new(self.buffers.spares.pop(), id, space, header, room))
     }
 
-    /// A datagram was taken in: the next one may travel in its box.
+    /// A datagram was taken in, or has become bytes: the next one may travel in its box.
     #[inline]
     pub(crate) fn keep_box(&mut self, datagram: Box<Datagram>) {
         if self.buffers.spares.len() < MOST_SPARES {
