@@ -350,7 +350,14 @@ impl Connection {
     }
 
     /// Whether a datagram to this ID belongs to the connection.
+    #[inline]
     pub(super) fn is_addressed_by(&self, id: ConnectionId) -> bool {
+        self.paths.first().ids.local.is_latest(id) || self.has_issued(id)
+    }
+
+    /// The same for any other ID than the last one used.
+    #[cold]
+    fn has_issued(&self, id: ConnectionId) -> bool {
         let first = self.handshake.retry_source.unwrap_or(self.handshake.original_destination);
         self.paths.iter().any(|path| path.ids.local.contains(id))
             || self.role == Role::Server && id == first

@@ -14,6 +14,7 @@ use crate::wire::{ConnectionId, Content, Datagram, ResetToken, TransportError};
 const SEALED_CHUNK: usize = 16 * 1024;
 
 /// The destination of a datagram whose first packet has a short header.
+#[inline]
 pub(crate) fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
     let (first, rest) = datagram.split_first()?;
     let id = rest.get(..ID_SIZE).filter(|_| first & 0x80 == 0)?;
@@ -72,23 +73,25 @@ impl Connection {
         self.keys.protection.key_phase()
     }
 
-    /// A datagram arrived as bytes.
+    /// A datagram arrived as bytes, whose first packet goes to `destination`, if it has a short header.
     pub(crate) fn on_bytes(
         &mut self,
         now: SimTime,
         meta: &RecvMeta,
+        mut destination: Option<ConnectionId>,
         mut bytes: BytesMut,
         content: &dyn Content,
     ) {
-        self.on_datagram(now, meta, short_destination(&bytes));
+        self.on_datagram(now, meta, destination);
         let tail = bytes.last_chunk().copied().map(ResetToken);
-        loop {
-            let id = self.receiving_path(short_destination(&bytes));
+        while !bytes.is_empty() {
+            let id = self.receiving_path(destination);
             match self.open(now, id, &mut bytes, content) {
                 Ok(Some(opened)) => self.on_opened(now, id, meta, opened, tail),
                 Ok(None) => return,
                 Err(error) => self.fail(now, id, &error),
             }
+            destination = short_destination(&bytes);
         }
     }
 

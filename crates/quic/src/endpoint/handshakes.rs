@@ -111,7 +111,7 @@ impl Listener {
         }
         if let Some(at) = self.handshakes.iter().position(|handshake| handshake.is_addressed_by(id))
         {
-            self.handshakes[at].on_bytes(now, &received(meta), bytes, content);
+            self.handshakes[at].on_bytes(now, &received(meta), None, bytes, content);
             self.adopt(now, at);
         }
         Ok(())

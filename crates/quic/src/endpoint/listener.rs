@@ -198,6 +198,31 @@ impl Listener {
         bytes: BytesMut,
         content: &dyn Content,
     ) -> Result<(), EndpointError> {
+        let Some(id) = short_destination(&bytes) else {
+            return self.receive_long(now, meta, bytes, content);
+        };
+        if let Some(connection) = self.current() {
+            if connection.is_addressed_by(id) {
+                connection.on_bytes(now, &received(meta), Some(id), bytes, content);
+                return Ok(());
+            }
+            connection.on_datagram(now, &received(meta), None);
+        }
+        if !self.is_reset_by(now, bytes.last_chunk().copied().map(ResetToken)) {
+            self.on_stray(now, meta, id, bytes.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Takes in a datagram whose first packet has a long header, or that is none of QUIC.
+    #[cold]
+    fn receive_long(
+        &mut self,
+        now: SimTime,
+        meta: &Meta,
+        bytes: BytesMut,
+        content: &dyn Content,
+    ) -> Result<(), EndpointError> {
         if self.role == Role::Server
             && let Some(answer) = version_negotiation(&bytes)
         {
@@ -212,23 +237,8 @@ impl Listener {
         if let Some(id) = long_destination(&bytes).filter(|id| self.is_for_another(*id)) {
             return self.receive_handshake_bytes(now, meta, id, bytes, content);
         }
-        let short = short_destination(&bytes);
-        let size = bytes.len() as u64;
-        let Some(connection) = self.current() else {
-            let token = bytes.last_chunk().copied().map(ResetToken);
-            if let Some(id) = short.filter(|_| !self.is_reset_by(now, token)) {
-                self.on_stray(now, meta, id, size);
-            }
-            return Ok(());
-        };
-        let stray = short.filter(|id| !connection.is_addressed_by(*id));
-        let Some(id) = stray else {
-            connection.on_bytes(now, &received(meta), bytes, content);
-            return Ok(());
-        };
-        connection.on_datagram(now, &received(meta), None);
-        if !self.is_reset_by(now, bytes.last_chunk().copied().map(ResetToken)) {
-            self.on_stray(now, meta, id, size);
+        if let Some(connection) = self.current() {
+            connection.on_bytes(now, &received(meta), None, bytes, content);
         }
         Ok(())
     }
