@@ -165,8 +165,7 @@ impl Redistribute {
     #[inline]
     fn choose_even(&mut self, count: usize, room: u64, streams: &SendBuffer) -> Option<Evens> {
         let (mut sums, mut frames, mut is_usual) = (Evens::default(), 0, true);
-        let first = self.waiting.first(count);
-        for (even, stream) in self.even.iter_mut().zip(first.iter().map(|rank| rank.stream())) {
+        for (even, stream) in self.even[..count].iter_mut().zip(self.waiting.after(0)) {
             let Account { weight, served, .. } = self.accounts[stream];
             let buffer = &streams.streams()[stream];
             let header = frame_header(stream, buffer.taken());
