@@ -15,9 +15,9 @@ use leobench_orbit::isl::routing::shortest::ShortestSpec;
 use leobench_orbit::motion::SPACING;
 use leobench_orbit::serving::starlink::{Starlink, StarlinkSpec};
 use leobench_orbit::{
-    Angle, Assignment, Constellation, DestinationId, Ephemeris, Epoch, Gap, GatewayId, Gateways,
-    Geodetic, Limits, Observer, OrbitError, Router, SatelliteGrid, Shell, Terminal, TerminalId,
-    Track, View, frame, plus_grid,
+    Angle, Assignment, Constellation, DestinationId, Ephemeris, Epoch, GatewayId, Gateways,
+    Geodetic, HandoverCost, Limits, Observer, OrbitError, Router, SatelliteGrid, Shell, Terminal,
+    TerminalId, Track, View, frame, plus_grid,
 };
 
 use crate::engine::measure;
@@ -49,7 +49,7 @@ fn terminals(count: usize, start: Epoch) -> Vec<Terminal> {
                 tree.child("choice").rng(),
             )),
             apart: None,
-            gap: Gap::default(),
+            cost: HandoverCost::default(),
             rng: tree.child("gap").rng(),
         }
     };

@@ -21,6 +21,7 @@ pub use motion::{
     Shell, TerminalId, Track,
 };
 pub use serving::{
-    Assignment, Choice, Gap, Handover, Handovers, Outlook, PolicySpec, ServingPolicy, Terminal,
+    Assignment, Choice, Handover, HandoverCost, Handovers, Outlook, PolicySpec, ServingPolicy,
+    Terminal,
 };
 pub use visibility::{Observer, Pass, Passes, SatelliteGrid, Sighting, View};

@@ -9,7 +9,7 @@ use leobench_orbit::elements::presets::preset;
 use leobench_orbit::motion::SPACING;
 use leobench_orbit::serving::starlink::{Starlink, StarlinkSpec};
 use leobench_orbit::{
-    Angle, Assignment, Constellation, Ephemeris, Epoch, Gap, Geodetic, Observer, Terminal,
+    Angle, Assignment, Constellation, Ephemeris, Epoch, Geodetic, HandoverCost, Observer, Terminal,
     TerminalId, Track, View,
 };
 
@@ -36,7 +36,7 @@ fn site(name: &str, latitude: f64, longitude: f64, seed: u64) -> Found {
         gateways: Vec::new(),
         policy: Box::new(Starlink::new(StarlinkSpec::default(), start, tree.child("choice").rng())),
         apart: None,
-        gap: Gap::default(),
+        cost: HandoverCost::default(),
         rng: tree.child("gap").rng(),
     };
     let mut assignment = Assignment::new(ephemeris, vec![terminal]);

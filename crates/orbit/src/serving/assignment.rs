@@ -9,14 +9,14 @@ use crate::visibility::{Observer, SatelliteGrid, Sighting, remaining_while};
 
 /// The cost of a handover: no packets for an outage, or both satellites at once for an overlap.
 #[derive(Clone, Debug)]
-pub struct Gap {
+pub struct HandoverCost {
     /// How long nothing can be sent, from the handover on.
     pub outage: DurationDistribution,
     /// How long the old satellite can be used after the handover.
     pub overlap: DurationDistribution,
 }
 
-impl Default for Gap {
+impl Default for HandoverCost {
     fn default() -> Self {
         let none = DurationDistribution::fixed(SimDuration::ZERO);
         Self { outage: none.clone(), overlap: none }
@@ -34,7 +34,7 @@ pub struct Terminal {
     /// A group of terminals, at one place, that choose different satellites where they can; none for one that chooses by itself.
     pub apart: Option<usize>,
     /// The cost of its handovers.
-    pub gap: Gap,
+    pub cost: HandoverCost,
     /// The random stream from which that cost is drawn.
     pub rng: SimRng,
 }
@@ -233,10 +233,10 @@ impl Assignment {
         if let Some(after) = after {
             self.loads[after.index()] += 1;
         }
-        let Terminal { gap, rng, .. } = terminal;
+        let Terminal { cost, rng, .. } = terminal;
         let changed = before.is_some() && after.is_some();
-        let outage = if changed { gap.outage.draw(rng) } else { SimDuration::ZERO };
-        let overlap = if changed { gap.overlap.draw(rng) } else { SimDuration::ZERO };
+        let outage = if changed { cost.outage.draw(rng) } else { SimDuration::ZERO };
+        let overlap = if changed { cost.overlap.draw(rng) } else { SimDuration::ZERO };
         self.handovers.push(Handover {
             at: now,
             terminal: TerminalId::from(index),

@@ -13,7 +13,7 @@ use crate::frame::{Angle, Epoch};
 use crate::motion::SatelliteId;
 use crate::visibility::Sighting;
 
-pub use assignment::{Assignment, Gap, Handover, Terminal};
+pub use assignment::{Assignment, Handover, HandoverCost, Terminal};
 pub use handovers::Handovers;
 
 /// Facts about candidates beyond their positions, computed on request.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use leobench_base::{SimDuration, SimRng, SimTime};
 use leobench_orbit::frame::light_delay;
 use leobench_orbit::hypatia::{Hop, Network};
-use leobench_orbit::{Angle, Ephemeris, Gap, Geodetic, SatelliteId, Site, State, Vector};
+use leobench_orbit::{Angle, Ephemeris, Geodetic, HandoverCost, SatelliteId, Site, State, Vector};
 
 use super::{LinkState, ServingChange, WayState, nadir};
 use crate::scenario::StateFile;
@@ -35,15 +35,20 @@ pub(super) struct Ends {
     /// The number of its gateway among all gateways.
     pub(super) gateway: usize,
     /// Outage and overlap at a change of its satellite, and their random stream.
-    pub(super) gap: Gap,
+    pub(super) cost: HandoverCost,
     pub(super) rng: SimRng,
     /// Nodes there and back; none unless there are both.
     ways: Option<[Vec<u32>; 2]>,
 }
 
 impl Ends {
-    pub(super) fn new(stations: [usize; 2], gateway: usize, gap: Gap, rng: SimRng) -> Self {
-        Self { stations, gateway, gap, rng, ways: None }
+    pub(super) fn new(
+        stations: [usize; 2],
+        gateway: usize,
+        cost: HandoverCost,
+        rng: SimRng,
+    ) -> Self {
+        Self { stations, gateway, cost, rng, ways: None }
     }
 }
 
@@ -195,14 +200,14 @@ impl ForwardedLinks {
         let changed = self.take(now).expect("the state was checked to its end");
         for path in changed {
             let from = states[path].way.as_ref().map(|way| way.satellite);
-            let Ends { ways, gap, rng, .. } = &mut self.paths[path];
+            let Ends { ways, cost, rng, .. } = &mut self.paths[path];
             let to = ways.as_ref().map(|[there, _]| SatelliteId::from(there[1] as usize));
             if from == to {
                 continue;
             }
             let both = from.is_some() && to.is_some();
-            let outage = if both { gap.outage.draw(rng) } else { SimDuration::ZERO };
-            let overlap = if both { gap.overlap.draw(rng) } else { SimDuration::ZERO };
+            let outage = if both { cost.outage.draw(rng) } else { SimDuration::ZERO };
+            let overlap = if both { cost.overlap.draw(rng) } else { SimDuration::ZERO };
             serving_changes.push(ServingChange { path, from, to, outage, overlap });
         }
         for (path, state) in states.iter_mut().enumerate() {

@@ -5,7 +5,7 @@ use crate::elements::presets::preset;
 use crate::frame::{Angle, Epoch, Geodetic};
 use crate::motion::{Constellation, Ephemeris, SPACING, SatelliteId, Shell, TerminalId, Track};
 use crate::serving::assignment::Member;
-use crate::serving::{Assignment, Gap, Handover, ServingPolicy, Terminal};
+use crate::serving::{Assignment, Handover, HandoverCost, ServingPolicy, Terminal};
 use crate::visibility::{Observer, View, remaining};
 
 fn ephemeris() -> Ephemeris {
@@ -24,7 +24,7 @@ fn terminal(latitude: f64, policy: Box<dyn ServingPolicy>) -> Terminal {
         gateways: Vec::new(),
         policy,
         apart: None,
-        gap: Gap { outage, overlap },
+        cost: HandoverCost { outage, overlap },
         rng: RngTree::new(1).rng(),
     }
 }

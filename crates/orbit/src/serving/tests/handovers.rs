@@ -4,7 +4,7 @@ use crate::elements::presets::preset;
 use crate::frame::{Angle, Epoch, Geodetic};
 use crate::motion::{Constellation, Ephemeris, SPACING, Track};
 use crate::serving::starlink::{Starlink, StarlinkSpec};
-use crate::serving::{Assignment, Gap, Handover, Handovers, Terminal};
+use crate::serving::{Assignment, Handover, HandoverCost, Handovers, Terminal};
 use crate::visibility::{Observer, View};
 
 fn start() -> Epoch {
@@ -31,7 +31,7 @@ fn handovers_of_starlink_are_on_its_grid() {
             gateways: Vec::new(),
             policy: Box::new(policy),
             apart: None,
-            gap: Gap::default(),
+            cost: HandoverCost::default(),
             rng: tree.child("gap").rng(),
         };
         let mut assignment = Assignment::new(ephemeris.clone(), vec![terminal]);

@@ -3,7 +3,7 @@
 use leobench_base::spec::{Fault, nearest};
 use leobench_base::{RngTree, SimDuration, SimTime};
 use leobench_orbit::hypatia::Network;
-use leobench_orbit::{Angle, Constellation, Ephemeris, Gap, SatelliteId, Track, View};
+use leobench_orbit::{Angle, Constellation, Ephemeris, HandoverCost, SatelliteId, Track, View};
 
 use super::super::forwarded::{Ends, ForwardedLinks};
 use super::super::stations::{EarthStation, EarthStations};
@@ -168,7 +168,7 @@ fn ends_of(
     for (number, name) in stations.iter_mut().zip([terminal, gateway]) {
         *number = station(network, format!("links.{}.constellation", passage.name), name)?;
     }
-    let gap = Gap { outage: spec.outage.clone(), overlap: spec.overlap.clone() };
+    let cost = HandoverCost { outage: spec.outage.clone(), overlap: spec.overlap.clone() };
     let rng = rng.child("links").child(passage.name).child("outage").rng();
-    Ok(Ends::new(stations, passage.gateways[0], gap, rng))
+    Ok(Ends::new(stations, passage.gateways[0], cost, rng))
 }

@@ -14,8 +14,8 @@ use leobench_orbit::frame::EQUATOR_RADIUS;
 use leobench_orbit::serving::on_grid::OnGrid;
 use leobench_orbit::serving::{PolicyContext, PolicySpec, Signal};
 use leobench_orbit::{
-    Assignment, Constellation, Ephemeris, Epoch, Gap, GatewayId, Gateways, ServingPolicy, Sighting,
-    Terminal,
+    Assignment, Constellation, Ephemeris, Epoch, GatewayId, Gateways, HandoverCost, ServingPolicy,
+    Sighting, Terminal,
 };
 
 use self::lasers::router;
@@ -265,7 +265,7 @@ fn orbits(
             apart: station.apart.then_some(passage.terminal),
             gateways: if routing.is_some() { Vec::new() } else { observers.collect() },
             policy: policy(spec, stations, passage, &rng)?,
-            gap: Gap { outage: spec.outage.clone(), overlap: spec.overlap.clone() },
+            cost: HandoverCost { outage: spec.outage.clone(), overlap: spec.overlap.clone() },
             rng: rng.child("outage").rng(),
         });
     }

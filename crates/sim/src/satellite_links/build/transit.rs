@@ -5,7 +5,7 @@ use leobench_base::{LinkId, RngTree, SimDuration, SimTime};
 use leobench_orbit::hypatia::{Hop, Network};
 use leobench_orbit::isl::routing::table::Table;
 use leobench_orbit::{
-    Assignment, Constellation, Ephemeris, Gap, Limits, PolicySpec, Router, Terminal,
+    Assignment, Constellation, Ephemeris, HandoverCost, Limits, PolicySpec, Router, Terminal,
 };
 
 use super::super::stations::{EarthStation, EarthStations};
@@ -238,7 +238,7 @@ impl<'a> Stations<'a> {
                 apart: None,
                 gateways: gateways.collect(),
                 policy: policy(spec, self.all, passage, &rng)?,
-                gap: Gap { outage: spec.outage.clone(), overlap: spec.overlap.clone() },
+                cost: HandoverCost { outage: spec.outage.clone(), overlap: spec.overlap.clone() },
                 rng: rng.child("outage").rng(),
             });
             self.served.push((number, own));
