@@ -59,10 +59,7 @@ impl Network {
         };
         if let (Some(flow), Some(Datagram { stream, message, .. })) = (meta.label.flow, datagram) {
             let stream = StreamIndex::from(stream as usize);
-            self.observer.emit(
-                self.now,
-                NetworkEvent::MessageLost { flow, stream: stream.into(), message },
-            )?;
+            self.observer.emit(self.now, NetworkEvent::MessageLost { flow, stream, message })?;
         } else if let (Location::Link(direction), Body::Raw(raw)) = (location, body)
             && cause == Cause::MTU
         {
