@@ -40,6 +40,11 @@ impl Link {
         self.delay
     }
 
+    /// Whether packets are on its former way, with another delay.
+    pub const fn is_overlapping(&self) -> bool {
+        self.former.is_some()
+    }
+
     /// Bytes that its framing adds to each packet.
     pub const fn overhead(&self) -> i64 {
         self.overhead

@@ -398,7 +398,8 @@ impl Network {
             self.windows.pass(self.now, event, &mut self.observer)?;
         }
         for step in self.outbox.moves.drain(..) {
-            self.observer.emit(self.now, NetworkEvent::Moved { flow, end, step })?;
+            let moved = NetworkEvent::Moved { flow, end, step };
+            self.windows.pass(self.now, moved, &mut self.observer)?;
         }
         for verdict in self.outbox.verdicts.drain(..) {
             let concluded = NetworkEvent::Concluded { flow, end, verdict };

@@ -198,7 +198,7 @@ fn draw(state: &mut u64, below: u64) -> u64 {
 }
 
 /// A constellation, stations, queues and traffic at random.
-fn anything(seed: u64) -> String {
+pub(crate) fn anything(seed: u64) -> String {
     let state = &mut (seed + 1);
     let pick = |state: &mut u64, words: &[&str]| {
         words[draw(state, words.len() as u64) as usize].to_owned()

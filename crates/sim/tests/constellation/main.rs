@@ -14,3 +14,4 @@ mod layouts;
 mod paths;
 mod satellite_queues;
 mod ways;
+mod windows;

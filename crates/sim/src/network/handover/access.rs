@@ -79,7 +79,7 @@ impl AccessStore {
     }
 
     /// When a sender is told next.
-    pub(super) fn next(&self) -> Option<SimTime> {
+    pub(in crate::network) fn next(&self) -> Option<SimTime> {
         self.reporters.iter().map(|reporter| reporter.next).min()
     }
 

@@ -177,6 +177,11 @@ impl Observer {
         self.recorder.settings().messages && self.ledgers[flow].may_complete(report)
     }
 
+    /// Whether a handover has concerned a flow.
+    pub(super) fn is_handed_over(&self, flow: FlowId) -> bool {
+        self.handovers.as_ref().is_some_and(|watch| watch.concerns(flow))
+    }
+
     /// Whether what a flow has lost is not sent again.
     pub(super) fn is_unreliable(&self, flow: FlowId) -> bool {
         self.stalls[flow].is_none()

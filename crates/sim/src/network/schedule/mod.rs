@@ -184,9 +184,9 @@ impl Schedule {
         self.next_time().filter(|time| *time > self.now)
     }
 
-    /// The earliest wake-up of anything but links and flows.
+    /// The earliest wake-up of anything but flows, links and the network in orbit.
     pub(super) fn first_other(&self) -> SimTime {
-        let network = (0..self.directions).map(|number| self.network.time_of(number));
+        let network = (0..self.transit).map(|number| self.network.time_of(number));
         let ends = [self.forecasts, self.observer].map(|number| number - self.flows);
         let ends = ends.map(|number| self.ends.time_of(number));
         network.chain(ends).min().unwrap_or(SimTime::MAX)

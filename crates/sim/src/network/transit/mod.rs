@@ -19,7 +19,7 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-use leobench_base::{BitRate, Descriptor, DirectionId, SimTime, Tag};
+use leobench_base::{BitRate, Descriptor, DirectionId, SimDuration, SimTime, Tag};
 use leobench_link::{Link, SharedCounters, SharedOutput};
 use rustc_hash::FxHashMap;
 use typed_index_collections::{TiSlice, TiVec};
@@ -81,6 +81,8 @@ pub(in crate::network) struct Transit {
     /// By destination and satellite.
     next_hops: Vec<Vec<TableEntry>>,
     exits: Vec<Vec<Leg>>,
+    /// The shortest way so far from a transmitter to the end of a link.
+    last_delay: Option<SimDuration>,
     routes: Routes,
     /// How often the tables have changed.
     epoch: u32,
@@ -165,12 +167,14 @@ impl Transit {
         let lasers = plan.lasers.iter().map(|ends| Laser::new(*ends)).collect();
         let laser_hops = vec![None; 2 * plan.lasers.len()];
         let totals = TransitTotals::new(&plan);
+        let last_delay = plan.backhauls.iter().copied().flatten().min();
         Self {
             plan,
             links,
             lasers,
             next_hops,
             exits,
+            last_delay,
             routes: Routes::default(),
             epoch: 0,
             hops: TiVec::new(),
@@ -187,6 +191,12 @@ impl Transit {
             totals,
             told_loads: Vec::new(),
         }
+    }
+
+    /// No packet takes less time from its last transmitter to the end of its link, where that adds none. Those that wait for it may
+    /// have a way down of an earlier state of the network, as short as any so far.
+    pub(in crate::network) fn last_delay(&self) -> SimDuration {
+        self.last_delay.unwrap_or_default()
     }
 
     /// Whether a link leads through it.

@@ -36,6 +36,8 @@ impl Transit {
         if let Some(totals) = &mut self.totals.routes {
             totals.missing += missing_routes;
         }
+        let ways_down = exits.iter().flatten().map(|leg| leg.delay);
+        self.last_delay = ways_down.chain(self.last_delay).min();
         self.exits = exits;
         for (direction, entry) in entries {
             self.passenger_mut(direction).entry = entry;

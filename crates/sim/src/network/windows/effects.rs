@@ -1,11 +1,12 @@
 //! The effects of flows on links and on tables, kept while flows are worked off.
 //!
-//! Packets go to links, and events to the observer where their order matters: those that may become rows, and those about messages
-//! that the network may lose. Whatever else an event changes belongs to its flow alone, and changes at once.
+//! Packets go to links, and events to the observer where their order matters: those that may become rows, those about messages
+//! that the network may lose, and those of a flow in a handover, which drops in the network concern as well. Whatever else an event
+//! changes belongs to its flow alone, and changes at once.
 
 use leobench_base::{End, FlowId, SimTime, StreamIndex};
 use leobench_transport::Message;
-use leobench_transport::endpoint::{Event, LossVerdict, PathId, Report};
+use leobench_transport::endpoint::{Event, LossVerdict, MoveStep, PathId, Report};
 
 use super::{Phase, Windows};
 use crate::network::observe::{Addresses, NetworkEvent, Observer};
@@ -26,6 +27,7 @@ pub(super) enum Note {
     Progress { flow: FlowId, report: Report },
     Endpoint { flow: FlowId, end: End, event: Event },
     Concluded { flow: FlowId, end: End, verdict: LossVerdict },
+    Moved { flow: FlowId, end: End, step: MoveStep },
     Paths { flow: FlowId, paths: Vec<(PathId, Addresses)> },
 }
 
@@ -38,14 +40,14 @@ pub(super) struct Effects {
     order: Vec<(SimTime, u32)>,
     /// How many of them are applied.
     applied: usize,
-    /// Whether all events about messages of the present flow are kept.
+    /// Whether all events about messages and moves of the present flow are kept.
     keeps_messages: bool,
 }
 
 impl Effects {
-    /// Begins with the effects of another flow. Its messages may be `reliable`: the network loses none for good.
-    pub(super) fn begin(&mut self, reliable: bool) {
-        self.keeps_messages = !reliable;
+    /// Begins with the effects of another flow, whose messages the network may lose for good, or which goes through a handover.
+    pub(super) fn begin(&mut self, keeps_messages: bool) {
+        self.keeps_messages = keeps_messages;
     }
 
     fn keep(&mut self, now: SimTime, effect: Effect) {
@@ -112,6 +114,9 @@ impl Windows {
             }
             NetworkEvent::Concluded { flow, end, verdict } => {
                 Note::Concluded { flow, end, verdict }
+            }
+            NetworkEvent::Moved { flow, end, step } if effects.keeps_messages => {
+                Note::Moved { flow, end, step }
             }
             _ => return false,
         };

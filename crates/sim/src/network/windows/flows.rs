@@ -19,7 +19,9 @@ impl Network {
                 let Meta { protocol, destination, .. } = self.store.at(letter.packet.slot).meta;
                 letter.socket = Some((protocol, destination.port()));
             }
-            self.windows.effects.begin(!self.observer.is_unreliable(flow));
+            let keeps_messages =
+                self.observer.is_unreliable(flow) || self.observer.is_handed_over(flow);
+            self.windows.effects.begin(keeps_messages);
             self.wakes.begin_turn(flow, self.flows[flow].ends);
             self.work_off_flow(flow, &mut letters, end)?;
             self.wakes.end_turn();

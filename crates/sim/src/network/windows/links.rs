@@ -1,4 +1,4 @@
-//! The links of a window, and the effects of flows on them, in order of time.
+//! The links of a window and the network in orbit, and the effects of flows on them, in order of time.
 
 use leobench_base::SimTime;
 
@@ -27,8 +27,10 @@ impl Network {
                 self.wakes.begin(time);
                 self.now = time;
                 self.count_step(entity)?;
-                if let Entity::Direction(direction) = entity {
-                    self.transmit(direction)?;
+                match entity {
+                    Entity::Direction(direction) => self.transmit(direction)?,
+                    Entity::Transit => self.serve_transit()?,
+                    _ => unreachable!("only links and the network in orbit act in a window"),
                 }
             } else {
                 break;
@@ -52,6 +54,7 @@ impl Network {
             Note::Concluded { flow, end, verdict } => {
                 NetworkEvent::Concluded { flow, end, verdict }
             }
+            Note::Moved { flow, end, step } => NetworkEvent::Moved { flow, end, step },
             Note::Paths { flow, ref paths } => return self.follow_paths(flow, paths),
         };
         Ok(self.observer.emit(self.now, event)?)

@@ -2,9 +2,9 @@
 //! "Distributed simulation", IEEE Transactions on Software Engineering 5, 1979).
 //!
 //! In a crowd of flows, each event meets a connection that others have pushed out of the processor's caches. In a window, flows are
-//! worked off one after the other instead, each with all its events, and then the links. Results are those of stepping from event to
-//! event, to the byte: flows meet in links and tables only, and [what they do there](effects) is kept until the window's links are
-//! worked off, in order of time.
+//! worked off one after the other instead, each with all its events, and then the links, with the network in orbit. Results are those
+//! of stepping from event to event, to the byte: flows meet in links and tables only, and [what they do there](effects) is kept until
+//! the window's links are worked off, in order of time.
 
 mod effects;
 mod flows;
@@ -13,7 +13,7 @@ mod mail;
 #[cfg(test)]
 mod tests;
 
-use leobench_base::{Descriptor, SimTime};
+use leobench_base::{Descriptor, DirectionId, SimDuration, SimTime};
 
 use self::effects::Effects;
 use self::mail::Mail;
@@ -29,7 +29,7 @@ enum Phase {
     Steps,
     /// A flow, apart from all others.
     Flows,
-    /// Links, and the effects of flows on them.
+    /// Links and the network in orbit, and the effects of flows on them.
     Links,
 }
 
@@ -82,15 +82,17 @@ impl Network {
         self.windows.apply = many && !plugins && self.has_independent_flows();
     }
 
-    /// Whether flows meet in links and tables only, and none in the order of captured packets.
+    /// Whether flows meet in links and tables only, and none in the order of captured packets. Nodes may move over a network in orbit,
+    /// if no sender is told of it.
     fn has_independent_flows(&self) -> bool {
-        let nobody_moves =
-            self.topologies.is_empty() && self.transmitters.is_none() && self.transit.is_none();
+        let nobody_moves = self.topologies.is_empty() || self.transit.is_some();
+        let nobody_is_told = self.forecasters.is_empty() && self.access.next().is_none();
         let is_closed = self.ports.is_empty() && !self.ends_outside;
         let translates = self.nats.iter().any(Option::is_some);
         let follows_packets = self.observer.packets || self.captures.is_some();
         let is_apart = self.flows.iter().all(|flow| flow.nodes[0] != flow.nodes[1]);
-        nobody_moves && is_closed && !translates && !follows_packets && is_apart
+        let has_links_only = self.transmitters.is_none() && is_closed && !translates;
+        nobody_moves && nobody_is_told && has_links_only && !follows_packets && is_apart
     }
 
     /// Works off a window that ends before `to`, or else the next thing due, if it is due at or before `to`. Returns the number of
@@ -134,11 +136,21 @@ impl Network {
         Ok(events)
     }
 
-    /// The end of a window that begins at `start`: nothing but flows and links acts before it, and no packet that is sent in it, or whose
-    /// transmission ends in it, arrives.
+    /// The end of a window that begins at `start`: nothing but flows, links and the network in orbit acts before it, and no packet that
+    /// is sent in it, or whose last transmission ends in it, arrives.
     fn window_end(&self, start: SimTime, to: SimTime) -> SimTime {
-        let delays = self.observer.sampled().iter().map(|link| self.directions[*link].delay());
+        let delays = self.observer.sampled().iter().map(|link| self.shortest_delay(*link));
         let lookahead = delays.min().unwrap_or_default();
         (start + lookahead).min(self.wakes.first_other()).min(to)
+    }
+
+    /// No packet over a link arrives sooner after its last transmission, until the network changes.
+    fn shortest_delay(&self, direction: DirectionId) -> SimDuration {
+        let link = &self.directions[direction];
+        match &self.transit {
+            _ if link.is_overlapping() => SimDuration::ZERO,
+            Some(transit) if transit.serves(direction) => link.own_delay() + transit.last_delay(),
+            _ => link.delay(),
+        }
     }
 }

@@ -52,6 +52,8 @@ struct FlowWatch {
     last_delivery: Option<SimTime>,
     streams: Vec<StreamProgress>,
     crossings: Vec<Crossing>,
+    /// Whether any of them concerns the flow.
+    is_concerned: bool,
     /// The first of them that a gap may still belong to.
     listening: usize,
 }
@@ -108,6 +110,7 @@ impl HandoverWatch {
             last_delivery: None,
             streams: Vec::new(),
             crossings: Vec::new(),
+            is_concerned: false,
             listening: 0,
         };
         Self { handovers: Vec::new(), flows: (0..flows).map(|_| flow()).collect() }
@@ -275,6 +278,11 @@ impl HandoverWatch {
         watch.retransmissions.add(now, new);
     }
 
+    /// Whether any handover has concerned a flow.
+    pub(super) fn concerns(&self, flow: FlowId) -> bool {
+        self.flows[flow].is_concerned
+    }
+
     /// Memory that the watch of a flow takes.
     pub(super) fn memory(&self, flow: FlowId) -> u64 {
         let FlowWatch { deliveries, retransmissions, crossings, .. } = &self.flows[flow];
@@ -331,6 +339,7 @@ impl FlowWatch {
         before.for_each(|before| before.close(begin, base_rtt));
         if let Some(crossing) = self.crossings.last_mut() {
             (crossing.concerns, crossing.path) = (true, path);
+            self.is_concerned = true;
         }
     }
 
