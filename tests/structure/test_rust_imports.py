@@ -31,7 +31,7 @@ ORDER = [
     "emu",
     "bench",
     "py",
-    "web",
+    "playground",
 ]
 
 
