@@ -53,11 +53,11 @@ def container(hosts: None, tmp_path: Path) -> Iterator[Machine]:
 
 
 def state(of: Machine) -> str:
-    """Everything of a container that a session may change."""
+    """Everything of a container that a session may change; interfaces may go while one looks."""
     return of.script(
         "ip -o link show | grep -v eth0 | grep -v other || true; ip -o -4 addr show; ip rule; ip -6 rule; "
         "ip route show table all; ip -6 route show table all; "
-        "grep -r . /proc/sys/net/ipv4/conf/*/rp_filter /proc/sys/net/ipv4/conf/*/forwarding"
+        "grep -rs . /proc/sys/net/ipv4/conf/*/rp_filter /proc/sys/net/ipv4/conf/*/forwarding || true"
     )
 
 
