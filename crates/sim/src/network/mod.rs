@@ -398,8 +398,8 @@ impl Network {
             self.windows.pass(self.now, event, &mut self.observer)?;
         }
         for step in self.outbox.moves.drain(..) {
-            let moved = NetworkEvent::Moved { flow, end, step };
-            self.windows.pass(self.now, moved, &mut self.observer)?;
+            let event = NetworkEvent::Moved { flow, end, step };
+            self.windows.pass(self.now, event, &mut self.observer)?;
         }
         for verdict in self.outbox.verdicts.drain(..) {
             let concluded = NetworkEvent::Concluded { flow, end, verdict };
