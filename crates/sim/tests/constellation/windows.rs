@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::common::try_scenario;
+use crate::common::{bytes, try_scenario};
 use crate::hops::anything;
-use leobench_sim::record::{MemorySink, Stored};
+use leobench_sim::record::MemorySink;
 use leobench_sim::{Outcome, Run, RunOptions};
 
 /// The number of random scenarios.
@@ -78,12 +78,7 @@ fn windows_over_constellations_give_the_bytes_of_steps() {
         assert_eq!(in_windows.summary, in_steps.summary, "{seed}: {text}");
         assert_eq!(in_windows.tables.len(), in_steps.tables.len());
         for (one, other) in in_windows.tables.iter().zip(&in_steps.tables) {
-            let (Stored::Memory(one_bytes), Stored::Memory(other_bytes)) =
-                (&one.stored, &other.stored)
-            else {
-                panic!("in memory")
-            };
-            assert!(one_bytes == other_bytes, "{seed}: `{}` differs: {text}", one.table.name());
+            assert!(bytes(one) == bytes(other), "{seed}: `{}` differs: {text}", one.table.name());
         }
         let Some(orbit) = &in_windows.summary.orbit else { continue };
         let lasers = orbit.hops.iter().filter(|hop| hop.name.starts_with("laser/"));

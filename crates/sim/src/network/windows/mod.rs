@@ -85,14 +85,14 @@ impl Network {
     /// Whether flows meet in links and tables only, and none in the order of captured packets. Nodes may move over a network in orbit,
     /// if no sender is told of it.
     fn has_independent_flows(&self) -> bool {
-        let nobody_moves = self.topologies.is_empty() || self.transit.is_some();
+        let moves_in_orbit_only = self.topologies.is_empty() || self.transit.is_some();
         let nobody_is_told = self.forecasters.is_empty() && self.access.next().is_none();
         let is_closed = self.ports.is_empty() && !self.ends_outside;
         let translates = self.nats.iter().any(Option::is_some);
         let follows_packets = self.observer.packets || self.captures.is_some();
         let is_apart = self.flows.iter().all(|flow| flow.nodes[0] != flow.nodes[1]);
         let has_links_only = self.transmitters.is_none() && is_closed && !translates;
-        nobody_moves && nobody_is_told && has_links_only && !follows_packets && is_apart
+        moves_in_orbit_only && nobody_is_told && has_links_only && !follows_packets && is_apart
     }
 
     /// Works off a window that ends before `to`, or else the next thing due, if it is due at or before `to`. Returns the number of
