@@ -56,6 +56,12 @@ indices! {
 impl StreamIndex {
     /// The first stream of a flow, or its only one.
     pub const FIRST: Self = Self(0);
+
+    /// The stream after it.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
 }
 
 /// The directions of links are numbered link by link: from its first node to its second, then back.

@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 
 use bytes::{Bytes as Payload, BytesMut};
 
-use crate::id::{DirectionId, FlowId, NodeId};
+use crate::id::{DirectionId, FlowId, NodeId, StreamIndex};
 use crate::segment::Segment;
 use crate::time::SimTime;
 use crate::units::Bytes;
@@ -231,7 +231,7 @@ pub struct Datagram {
     /// The application's number of the datagram; if the transport splits messages, the number of the part.
     pub id: u64,
     /// Stream the message belongs to.
-    pub stream: u32,
+    pub stream: StreamIndex,
     /// Payload bytes of the message in this datagram.
     pub payload: u32,
 }
@@ -257,11 +257,12 @@ impl Datagram {
             let mut next = || read_varint(&mut bytes);
             [next()?, next()?, next()?, next()?]
         };
-        let (stream, payload) = (stream.try_into().ok()?, payload.try_into().ok()?);
+        let (stream, payload) = (u32::try_from(stream).ok()?, payload.try_into().ok()?);
+        let stream = StreamIndex::from(stream as usize);
         Some(Self { message, id, stream, payload })
     }
 
     fn fields(&self) -> [u64; 4] {
-        [self.stream.into(), self.payload.into(), self.message, self.id]
+        [self.stream.index() as u64, self.payload.into(), self.message, self.id]
     }
 }

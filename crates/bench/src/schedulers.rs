@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use leobench_base::spec::Weight;
-use leobench_base::{Bytes, RngTree, SimDuration, SimRng, SimTime};
+use leobench_base::{Bytes, RngTree, SimDuration, SimRng, SimTime, StreamIndex};
 use leobench_transport::buffer::{Attributes, Message};
 use leobench_transport::scheduler::Multiplexer;
 use leobench_transport::{EndpointError, Plugins, SchedulerSpec};
@@ -85,16 +85,16 @@ impl Load {
         let streams = Multiplexer::new(&spec(name, count), &attributes, &rng, Plugins::NONE)?;
         let mut load = Self { streams, count, light, rng: rng.rng(), now: SimTime::ZERO };
         for stream in (0..count).filter(|_| !light) {
-            load.refill(stream);
+            load.refill(stream.into());
         }
         Ok(load)
     }
 
-    fn push(&mut self, stream: usize) {
+    fn push(&mut self, stream: StreamIndex) {
         self.streams.push(stream, Message { size: Bytes::new(ROOM), created: self.now });
     }
 
-    fn refill(&mut self, stream: usize) {
+    fn refill(&mut self, stream: StreamIndex) {
         while self.streams.buffer().streams()[stream].backlog() < BACKLOG * ROOM {
             self.push(stream);
         }
@@ -106,7 +106,7 @@ impl Load {
             if self.light && self.streams.buffer().backlog() == 0 {
                 for _ in 0..2 {
                     let stream = self.rng.below(self.count as u64) as usize;
-                    self.push(stream);
+                    self.push(stream.into());
                 }
             }
             self.streams.schedule(self.now, ROOM)?;

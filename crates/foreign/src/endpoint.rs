@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use leobench_base::packet::IPV4_UDP_HEADER;
 use leobench_base::spec::Table;
 use leobench_base::{
-    BitRate, Body, Bytes, Ecn, Meta, Packet, Protocol, RngTree, SimDuration, SimTime,
+    BitRate, Body, Bytes, Ecn, Meta, Packet, Protocol, RngTree, SimDuration, SimTime, StreamIndex,
 };
 use leobench_transport::Role;
 use leobench_transport::buffer::SendBuffer;
@@ -19,6 +19,7 @@ use leobench_transport::endpoint::{
 };
 use leobench_transport::interfaces::Interfaces;
 use leobench_transport::plugin::{LIBRARY, StackSetup};
+use typed_index_collections::{TiVec, ti_vec};
 
 use crate::abi;
 use crate::stack::{self, Stack};
@@ -64,9 +65,9 @@ pub(crate) struct ForeignEndpoint {
     buffer: Option<SendBuffer>,
     /// Whether the application writes no more.
     finishing: bool,
-    finished: Vec<bool>,
+    finished: TiVec<StreamIndex, bool>,
     /// Bytes read of every stream.
-    received: Vec<u64>,
+    received: TiVec<StreamIndex, u64>,
     room: Vec<u8>,
     timer: Option<SimTime>,
     /// When the first of the latest timeouts in a row within [`IDLE_SPAN`] was, and how many there were.
@@ -110,8 +111,8 @@ impl ForeignEndpoint {
             lost: None,
             buffer: (!setup.sends.is_empty()).then(|| SendBuffer::new(&setup.sends)),
             finishing: false,
-            finished: vec![false; setup.sends.len()],
-            received: vec![0; setup.receives],
+            finished: ti_vec![false; setup.sends.len()],
+            received: ti_vec![0; setup.receives],
             room: vec![0; if setup.receives > 0 { content::LONGEST as usize } else { 0 }],
             timer: None,
             idle_timeouts: (SimTime::ZERO, 0),
@@ -248,12 +249,18 @@ impl ForeignEndpoint {
     }
 
     /// Reads all that a stream has; whether it had any.
-    fn read(&mut self, now: SimTime, stream: usize, outbox: &mut Outbox) -> Result<bool, String> {
+    fn read(
+        &mut self,
+        now: SimTime,
+        stream: StreamIndex,
+        outbox: &mut Outbox,
+    ) -> Result<bool, String> {
         let before = self.received[stream];
         loop {
             let offset = self.received[stream];
             let length = self.stack.read(now.as_nanos(), stream, &mut self.room)?;
             if let Some(wrong) = content::first_wrong(offset, &self.room[..length]) {
+                let stream = stream.index();
                 return Err(format!(
                     "`read` gave another byte {wrong} of stream {stream} than was written"
                 ));
@@ -265,7 +272,7 @@ impl ForeignEndpoint {
         }
         let offset = self.received[stream];
         if offset > before {
-            outbox.reports.push(Report::Delivered { stream: stream.into(), offset });
+            outbox.reports.push(Report::Delivered { stream, offset });
         }
         Ok(offset > before)
     }
@@ -277,9 +284,9 @@ impl ForeignEndpoint {
         };
         let mut any = false;
         while buffer.has_occupied() {
-            let mut from = 0;
+            let mut from = StreamIndex::FIRST;
             while let Some(stream) = buffer.next_occupied(from) {
-                from = stream + 1;
+                from = stream.next();
                 let (offset, backlog) = {
                     let stream = &buffer.streams()[stream];
                     (stream.taken(), stream.backlog())
@@ -292,13 +299,13 @@ impl ForeignEndpoint {
                 if taken > 0 {
                     any = true;
                     buffer.take(stream, taken);
-                    let (stream, offset) = (stream.into(), offset + taken);
+                    let offset = offset + taken;
                     outbox.reports.push(Report::Room { stream, offset });
                 }
             }
         }
         if self.finishing {
-            for (stream, finished) in self.finished.iter_mut().enumerate() {
+            for (stream, finished) in self.finished.iter_mut_enumerated() {
                 if !*finished && buffer.streams()[stream].backlog() == 0 {
                     *finished = true;
                     any = true;
@@ -388,7 +395,7 @@ impl Endpoint for ForeignEndpoint {
             }
             Input::Message { stream, message } => {
                 if let Some(buffer) = &mut self.buffer {
-                    buffer.push(stream.index(), message);
+                    buffer.push(stream, message);
                 }
                 Ok(())
             }

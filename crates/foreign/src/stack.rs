@@ -6,7 +6,7 @@ use std::path::Path;
 use std::ptr;
 
 use leobench_base::spec::Table;
-use leobench_base::{Ecn, RngTree};
+use leobench_base::{Ecn, RngTree, StreamIndex};
 use leobench_transport::Role;
 use leobench_transport::plugin::StackSetup;
 
@@ -43,9 +43,9 @@ pub(crate) enum Event {
     /// The connection is lost for good.
     Lost(String),
     /// A stream takes bytes again.
-    Writable(usize),
+    Writable(StreamIndex),
     /// A stream has bytes.
-    Readable(usize),
+    Readable(StreamIndex),
 }
 
 /// A datagram that a stack sends.
@@ -191,7 +191,7 @@ impl Stack {
         let stream = |number: u64| {
             let stream = event.stream;
             if stream < number {
-                return Ok(stream as usize);
+                return Ok(StreamIndex::from(stream as usize));
             }
             Err(format!("`poll` named stream {stream}; allowed: below {number}"))
         };
@@ -255,9 +255,14 @@ impl Stack {
     }
 
     /// Writes to a stream; returns how many bytes the stack took.
-    pub(crate) fn write(&mut self, now: u64, stream: usize, data: &[u8]) -> Result<u64, String> {
+    pub(crate) fn write(
+        &mut self,
+        now: u64,
+        stream: StreamIndex,
+        data: &[u8],
+    ) -> Result<u64, String> {
         let call = function!(self, write);
-        let (stream, length, mut taken) = (stream as u64, data.len(), 0);
+        let (stream, length, mut taken) = (stream.index() as u64, data.len(), 0);
         // SAFETY: The object is alive, and the arguments live until the call returns.
         let failure =
             unsafe { call(self.state, now, stream, data.as_ptr(), length, &raw mut taken) };
@@ -269,21 +274,21 @@ impl Stack {
     }
 
     /// Nothing more is written to a stream.
-    pub(crate) fn finish(&mut self, now: u64, stream: usize) -> Result<(), String> {
+    pub(crate) fn finish(&mut self, now: u64, stream: StreamIndex) -> Result<(), String> {
         let call = function!(self, finish);
         // SAFETY: The object is alive.
-        result("finish", unsafe { call(self.state, now, stream as u64) })
+        result("finish", unsafe { call(self.state, now, stream.index() as u64) })
     }
 
     /// Reads bytes of a stream in order; returns how many there were.
     pub(crate) fn read(
         &mut self,
         now: u64,
-        stream: usize,
+        stream: StreamIndex,
         data: &mut [u8],
     ) -> Result<usize, String> {
         let call = function!(self, read);
-        let (stream, capacity, mut length) = (stream as u64, data.len(), 0);
+        let (stream, capacity, mut length) = (stream.index() as u64, data.len(), 0);
         // SAFETY: The object is alive, and the arguments live until the call returns.
         let failure =
             unsafe { call(self.state, now, stream, data.as_mut_ptr(), capacity, &raw mut length) };

@@ -11,11 +11,12 @@
 //! limits what the connection may send, there is no reserve, which would use up what is left for the others.
 
 use bytes::Bytes as Payload;
-use leobench_base::SimTime;
+use leobench_base::{SimTime, StreamIndex};
 use leobench_quic::wire::TAG_SIZE;
 use leobench_transport::endpoint::EndpointError;
 use leobench_transport::scheduler::{LENGTH_RESERVE, Multiplexer, Share, frame_size};
 use noq_proto::{Connection, Dir, StreamId};
+use typed_index_collections::TiVec;
 
 use super::config::CONNECTION_ID_LEN;
 use super::tap::Sent;
@@ -42,7 +43,7 @@ const USUAL_PRIORITY: i32 = 0;
 /// A stream of which the stack holds more than its share of the next packet.
 #[derive(Clone, Copy, Debug)]
 struct Reserve {
-    stream: usize,
+    stream: StreamIndex,
     /// One past the last byte that the stack holds.
     end: u64,
 }
@@ -61,7 +62,7 @@ enum Writing {
 /// Feeds the streams of one connection.
 pub(super) struct Sender {
     pub(super) streams: Multiplexer,
-    ids: Vec<StreamId>,
+    ids: TiVec<StreamIndex, StreamId>,
     writing: Writing,
     /// Whether the stack is left to send again what was lost. That goes first, and leaves room that nobody can tell: a
     /// packet that is chosen for comes after it.
@@ -79,7 +80,7 @@ impl Sender {
     pub(super) fn new(streams: Multiplexer, may_reserve: bool) -> Self {
         Self {
             streams,
-            ids: Vec::new(),
+            ids: TiVec::new(),
             writing: Writing::Open,
             repeating: false,
             may_reserve,
@@ -118,13 +119,13 @@ impl Sender {
 
     /// Whether nothing waits that flow control lets go, and all that went has been sent at least once.
     pub(super) fn is_idle(&self, sent: &Sent) -> bool {
-        self.streams.buffer().next_occupied(0).is_none() && self.unsent(sent) == 0
+        !self.streams.buffer().has_occupied() && self.unsent(sent) == 0
     }
 
     /// Whether data waits that flow control holds back.
     pub(super) fn is_blocked(&self) -> bool {
         let buffer = self.streams.buffer();
-        buffer.backlog() > 0 && buffer.next_occupied(0).is_none()
+        buffer.backlog() > 0 && !buffer.has_occupied()
     }
 
     /// Leaves the next packets to what was lost, where there are streams to choose from.
@@ -139,7 +140,7 @@ impl Sender {
 
     /// Flow control lets a stream go on.
     pub(super) fn on_writable(&mut self, id: StreamId) {
-        self.streams.hold(id.index() as usize, false);
+        self.streams.hold((id.index() as usize).into(), false);
     }
 
     /// Hands the stack what the next packet of `payload` bytes may carry.
@@ -154,7 +155,7 @@ impl Sender {
         if self.ids.is_empty() {
             return Ok(());
         }
-        if self.streams.buffer().next_occupied(0).is_some() {
+        if self.streams.buffer().has_occupied() {
             if self.ids.len() == 1 {
                 self.feed_single(now, connection, sent)?;
             } else if !self.repeating {
@@ -163,7 +164,7 @@ impl Sender {
         }
         if self.writing == Writing::Finished {
             self.writing = Writing::Closing;
-            for stream in 0..self.ids.len() {
+            for stream in self.ids.keys() {
                 self.close_if_drained(connection, stream);
             }
         }
@@ -176,12 +177,14 @@ impl Sender {
         connection: &mut Connection,
         sent: &Sent,
     ) -> Result<(), EndpointError> {
-        let ahead = self.streams.buffer().streams()[0].taken().saturating_sub(sent.offsets[0]);
+        let stream = StreamIndex::FIRST;
+        let taken = self.streams.buffer().streams()[stream].taken();
+        let ahead = taken.saturating_sub(sent.offsets[stream]);
         if ahead > FEED / 2 {
             return Ok(());
         }
         let bytes = self.streams.buffer().backlog().min(FEED - ahead);
-        self.write(now, connection, 0, bytes)
+        self.write(now, connection, stream, bytes)
     }
 
     fn feed_packet(
@@ -295,7 +298,7 @@ impl Sender {
     #[cfg(test)]
     fn note_choice(&mut self, packet: u64) {
         let shares = self.streams.shares().iter();
-        let shares = shares.map(|share| (share.stream as u64, share.bytes)).collect();
+        let shares = shares.map(|share| (share.stream.index() as u64, share.bytes)).collect();
         self.choices.insert(packet, shares);
     }
 
@@ -320,7 +323,7 @@ impl Sender {
         &mut self,
         now: SimTime,
         connection: &mut Connection,
-        stream: usize,
+        stream: StreamIndex,
         bytes: u64,
     ) -> Result<(), EndpointError> {
         let written = self.write_ahead(now, connection, stream, bytes)?;
@@ -334,7 +337,7 @@ impl Sender {
         &mut self,
         now: SimTime,
         connection: &mut Connection,
-        stream: usize,
+        stream: StreamIndex,
         bytes: u64,
     ) -> Result<u64, EndpointError> {
         let mut chunks = [Payload::from_static(&ZEROES[..bytes as usize])];
@@ -349,7 +352,7 @@ impl Sender {
     }
 
     /// Takes `bytes` of a stream that the stack holds out of the buffer.
-    fn take(&mut self, connection: &mut Connection, stream: usize, bytes: u64) {
+    fn take(&mut self, connection: &mut Connection, stream: StreamIndex, bytes: u64) {
         if bytes > 0 {
             self.streams.take(stream, bytes);
         }
@@ -358,7 +361,7 @@ impl Sender {
         }
     }
 
-    fn close_if_drained(&mut self, connection: &mut Connection, stream: usize) {
+    fn close_if_drained(&mut self, connection: &mut Connection, stream: StreamIndex) {
         if self.streams.buffer().streams()[stream].backlog() == 0 {
             // Fails only on a stream the peer has stopped, which is as closed.
             let _ = connection.send_stream(self.ids[stream]).finish();

@@ -5,7 +5,8 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use leobench_base::SimTime;
+use leobench_base::{SimTime, StreamIndex};
+use typed_index_collections::{TiVec, ti_vec};
 
 use super::acks::AckForecast;
 use super::frames::{Frame, Frames};
@@ -33,11 +34,11 @@ pub(super) struct Sent {
     /// Number after that of the last packet.
     pub(super) next_packet: u64,
     /// By stream number: one past the highest byte sent.
-    pub(super) offsets: Vec<u64>,
+    pub(super) offsets: TiVec<StreamIndex, u64>,
     /// The sum of the offsets.
     pub(super) total: u64,
     /// Streams whose offset has grown since this was last emptied; a stream may stand here more than once.
-    pub(super) advanced: Vec<usize>,
+    pub(super) advanced: Vec<StreamIndex>,
     /// Stream bytes sent more than once.
     pub(super) retransmitted: u64,
     /// Packets with such bytes.
@@ -53,7 +54,7 @@ pub(super) const MALFORMED: u64 = u64::MAX;
 
 impl Tap {
     pub(super) fn new(streams: usize, qlog: Option<Qlog>) -> Self {
-        let sent = Sent { offsets: vec![0; streams], ..Sent::default() };
+        let sent = Sent { offsets: ti_vec![0; streams], ..Sent::default() };
         Self {
             sent: Mutex::new(sent),
             foresees: streams > 1,
@@ -161,9 +162,9 @@ impl Sent {
 
     fn stream(&mut self, id: u64, offset: u64, len: u64) {
         // The two low bits of a stream ID are its type (RFC 9000 section 2.1).
-        let stream = (id >> 2) as usize;
-        if stream >= self.offsets.len() {
-            self.offsets.resize(stream + 1, 0);
+        let stream = StreamIndex::from((id >> 2) as usize);
+        if stream.index() >= self.offsets.len() {
+            self.offsets.resize(stream.index() + 1, 0);
         }
         let sent = &mut self.offsets[stream];
         self.retransmitted += sent.saturating_sub(offset).min(len);
@@ -186,13 +187,16 @@ mod tests {
     fn new_bytes_are_told_from_retransmissions() {
         let tap = Tap::new(1, None);
         tap.on_sent(Level::OneRtt, 7, 0, &[0x0e, 2, 0, 3, 9, 9, 9, 0x0a, 6, 2, 1, 2]);
-        assert_eq!(tap.sent().offsets, [3, 2]);
+        assert_eq!(tap.sent().offsets, ti_vec![3, 2]);
         assert_eq!(tap.sent().next_packet, 8);
         assert_eq!(tap.sent().total, 5);
         tap.on_sent(Level::OneRtt, 8, 0, &[0x0e, 2, 1, 4, 9, 9, 9, 9]);
         let sent = tap.sent();
-        assert_eq!((sent.offsets[0], sent.retransmitted, sent.unreadable), (5, 2, None));
-        assert_eq!(sent.advanced, [0, 1, 0]);
+        assert_eq!(
+            (sent.offsets[StreamIndex::FIRST], sent.retransmitted, sent.unreadable),
+            (5, 2, None)
+        );
+        assert_eq!(sent.advanced, [0, 1, 0].map(StreamIndex::from));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Records of a packet's frames, kept until it is acknowledged or lost (RFC 9000 section 13.3).
 
+use leobench_base::StreamIndex;
 use smallvec::SmallVec;
 
 use crate::wire::{Directionality, StreamId};
@@ -43,7 +44,7 @@ pub(crate) enum SentFrame {
     /// DATAGRAM with the number of the datagram.
     Datagram(u64),
     /// DATAGRAM with a datagram of the flow: its message, number, stream and payload bytes.
-    Part { message: u64, id: u64, stream: u32, payload: u16 },
+    Part { message: u64, id: u64, stream: StreamIndex, payload: u16 },
     /// `PATH_CHALLENGE`.
     PathChallenge,
     /// `PATH_RESPONSE`.

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use leobench_base::spec::{Fault, Table};
-use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimTime, StreamIndex};
 
 use crate::Role;
 use crate::buffer::{Attributes, SendBuffer};
@@ -120,7 +120,7 @@ pub struct StackSetup {
 /// A scheduler implemented outside this crate.
 pub trait PluginScheduler: Send {
     /// Called when a stream has changed, like [`on_change`](crate::StreamScheduler::on_change).
-    fn on_change(&mut self, stream: usize, streams: &SendBuffer);
+    fn on_change(&mut self, stream: StreamIndex, streams: &SendBuffer);
 
     /// Called when a forecast comes, like [`on_forecast`](crate::StreamScheduler::on_forecast).
     ///

@@ -137,7 +137,7 @@ fn a_udp_checksum_is_never_zero() {
 fn what_has_no_content_has_its_length() {
     for six in [false, true] {
         let ip = if six { 40 } else { 20 };
-        let datagram = Datagram { message: 3, id: 0, stream: 0, payload: 1_252 };
+        let datagram = Datagram { message: 3, id: 0, stream: 0.into(), payload: 1_252 };
         let body = Body::Datagram(datagram);
         let bytes = written(&Packet { meta: meta(Protocol::Udp, six, ip + 1_260), body });
         assert_eq!(opened(&bytes).3[8..], [0; 1_252]);
@@ -303,7 +303,7 @@ proptest! {
     /// The payload of a packet that another library wrote is the datagram that was encoded.
     #[test]
     fn a_datagram_is_what_its_bytes_say(stream: u16, message in 0u64..1 << 48, id in 0u64..1 << 62, payload in 1u32..9_000) {
-        let datagram = Datagram { message, id, stream: stream.into(), payload };
+        let datagram = Datagram { message, id, stream: usize::from(stream).into(), payload };
         let mut bytes = Vec::new();
         datagram.encode(&mut bytes);
         prop_assert_eq!(bytes.len() as u64, u64::from(payload).max(datagram.header()));

@@ -181,7 +181,7 @@ impl KernelTcp {
         while buffer.backlog() > 0 && self.send_room.opens(socket, buffer.taken())? {
             let piece = usize::try_from(buffer.backlog()).map_or(PIECE, |left| left.min(PIECE));
             match send(socket, &ZEROS[..piece], SendFlags::NOSIGNAL) {
-                Ok(count) => buffer.take(0, count as u64),
+                Ok(count) => buffer.take(StreamIndex::FIRST, count as u64),
                 Err(Errno::AGAIN) => {
                     self.send_room.fill();
                     break;
@@ -240,7 +240,7 @@ impl Endpoint for KernelTcp {
         match input {
             Input::Message { stream, message } => {
                 if let Some(buffer) = &mut self.buffer {
-                    buffer.push(stream.index(), message);
+                    buffer.push(stream, message);
                 }
             }
             Input::Datagram { .. } => return Err(EndpointError::no_datagrams(now)),

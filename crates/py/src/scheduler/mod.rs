@@ -4,13 +4,14 @@ mod stream;
 
 use std::sync::Arc;
 
-use leobench_base::SimTime;
+use leobench_base::{SimTime, StreamIndex};
 use leobench_transport::buffer::SendBuffer;
 use leobench_transport::endpoint;
 use leobench_transport::plugin::PluginScheduler;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use typed_index_collections::{TiSlice, TiVec, ti_vec};
 
 use stream::Shared;
 pub(crate) use stream::Stream;
@@ -44,9 +45,9 @@ pub(crate) struct PythonScheduler {
     weights: Vec<f64>,
     shared: Arc<Shared>,
     /// The streams as Python sees them; made on first use, because their attributes are known then.
-    streams: Vec<Py<Stream>>,
+    streams: TiVec<StreamIndex, Py<Stream>>,
     /// By stream: whether it has bytes waiting and is not held.
-    occupied: Vec<bool>,
+    occupied: TiVec<StreamIndex, bool>,
     /// The streams that have, as long as they are the same.
     waiting: Option<Py<PyTuple>>,
     watch: Arc<Watch>,
@@ -56,22 +57,22 @@ pub(crate) struct PythonScheduler {
 struct Changes {
     /// The bound method that is told.
     on_change: Py<PyAny>,
-    changed: Vec<usize>,
-    has_changed: Vec<bool>,
+    changed: Vec<StreamIndex>,
+    has_changed: TiVec<StreamIndex, bool>,
 }
 
 impl Changes {
     fn new(on_change: Py<PyAny>, streams: usize) -> Self {
-        Self { on_change, changed: Vec::new(), has_changed: vec![false; streams] }
+        Self { on_change, changed: Vec::new(), has_changed: ti_vec![false; streams] }
     }
 
-    fn add(&mut self, stream: usize) {
+    fn add(&mut self, stream: StreamIndex) {
         if !std::mem::replace(&mut self.has_changed[stream], true) {
             self.changed.push(stream);
         }
     }
 
-    fn tell(&mut self, py: Python<'_>, streams: &[Py<Stream>]) -> PyResult<()> {
+    fn tell(&mut self, py: Python<'_>, streams: &TiSlice<StreamIndex, Py<Stream>>) -> PyResult<()> {
         for stream in self.changed.drain(..) {
             self.has_changed[stream] = false;
             self.on_change.call1(py, (&streams[stream],))?;
@@ -85,7 +86,7 @@ impl PluginScheduler for PythonScheduler {
         self.fills_packets
     }
 
-    fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
+    fn on_change(&mut self, stream: StreamIndex, streams: &SendBuffer) {
         self.shared.update(stream, streams);
         if let Some(changes) = &mut self.changes {
             changes.add(stream);
@@ -138,8 +139,8 @@ impl PythonScheduler {
             on_forecast: on_forecast.map(Bound::unbind),
             weights: weights.to_vec(),
             shared: Arc::new(Shared::new(streams)),
-            streams: Vec::new(),
-            occupied: vec![false; streams],
+            streams: TiVec::new(),
+            occupied: ti_vec![false; streams],
             waiting: None,
             watch,
         })

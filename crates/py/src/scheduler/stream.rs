@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use leobench_base::SimTime;
+use leobench_base::{SimTime, StreamIndex};
 use leobench_transport::buffer::{Attributes, SendBuffer};
 use pyo3::prelude::*;
+use typed_index_collections::TiVec;
 
 const NANOS_PER_SEC: f64 = 1e9;
 
@@ -13,7 +14,7 @@ const NANOS_PER_SEC: f64 = 1e9;
 /// from within the run, which come after the writes.
 pub(super) struct Shared {
     now: AtomicU64,
-    streams: Vec<Counters>,
+    streams: TiVec<StreamIndex, Counters>,
 }
 
 #[derive(Default)]
@@ -38,7 +39,7 @@ impl Shared {
         self.now.store(now.as_nanos(), Relaxed);
     }
 
-    pub(super) fn update(&self, stream: usize, streams: &SendBuffer) {
+    pub(super) fn update(&self, stream: StreamIndex, streams: &SendBuffer) {
         let (counters, buffer) = (&self.streams[stream], &streams.streams()[stream]);
         counters.held.store(buffer.backlog() > 0 && !streams.is_occupied(stream), Relaxed);
         counters.backlog.store(buffer.backlog(), Relaxed);
@@ -76,7 +77,7 @@ impl Stream {
     }
 
     fn counters(&self) -> &Counters {
-        &self.shared.streams[self.number]
+        &self.shared.streams[StreamIndex::from(self.number)]
     }
 
     fn now(&self) -> u64 {

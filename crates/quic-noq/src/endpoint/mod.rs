@@ -281,7 +281,7 @@ impl Endpoint for NoqEndpoint {
             }
             Input::Message { stream, message } => {
                 if let Some(sender) = &mut self.sender {
-                    sender.streams.push(stream.index(), message);
+                    sender.streams.push(stream, message);
                 }
                 Ok(())
             }

@@ -170,9 +170,7 @@ impl NoqEndpoint {
     ) -> Result<(), EndpointError> {
         let mut sent = self.tap.sent();
         while let Some(stream) = sent.advanced.pop() {
-            outbox
-                .reports
-                .push(Report::Sent { stream: stream.into(), offset: sent.offsets[stream] });
+            outbox.reports.push(Report::Sent { stream, offset: sent.offsets[stream] });
         }
         match sent.unreadable {
             None => Ok(()),

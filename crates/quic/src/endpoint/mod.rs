@@ -175,7 +175,7 @@ impl Endpoint for QuicEndpoint {
             Stage::Moving => return Ok(()),
         };
         match input {
-            Input::Message { stream, message } => streams.push(stream.index(), message),
+            Input::Message { stream, message } => streams.push(stream, message),
             Input::Datagram { datagram, created } => streams.push_datagram(datagram, created),
             Input::Finish => streams.finish(),
             Input::Open { .. } => {}

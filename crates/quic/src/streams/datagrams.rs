@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 
 use bytes::Bytes as Payload;
 use leobench_base::packet::Datagram;
-use leobench_base::{Bytes, SimDuration, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime, StreamIndex};
 use leobench_transport::buffer::{Attributes, Carried, Message};
 use leobench_transport::endpoint::Report;
+use typed_index_collections::TiVec;
 
 use super::Streams;
 use super::fill::Progress;
@@ -23,13 +24,13 @@ const LONGEST_NAME: u64 = 8 + 8 + 8 + 8;
 /// The streams of the flow that travel in datagrams, with the data that waits on them.
 pub(super) struct DatagramStreams {
     /// By stream of the flow, none for the others.
-    queues: Vec<Option<Queue>>,
+    queues: TiVec<StreamIndex, Option<Queue>>,
     /// Bytes of the largest datagram; zero if the peer takes none, or is not known yet.
     largest: u64,
     /// Bytes that wait.
     waiting: u64,
     /// Streams whose shares add up to their next datagram, which goes before anything that the scheduler chooses.
-    due: VecDeque<usize>,
+    due: VecDeque<StreamIndex>,
 }
 
 /// The data that waits on one stream.
@@ -65,18 +66,23 @@ impl DatagramStreams {
             let queue = Queue { lifetime, written, messages, saved, is_due };
             (stream.carried == Carried::Datagrams).then_some(queue)
         };
-        let queues: Vec<_> = streams.iter().map(queue).collect();
+        let queues: TiVec<_, _> = streams.iter().map(queue).collect();
         let any = queues.iter().any(Option::is_some);
         any.then(|| Box::new(Self { queues, largest: 0, waiting: 0, due: VecDeque::new() }))
     }
 
     /// Whether a stream is one of them.
-    pub(super) fn has(&self, stream: usize) -> bool {
+    pub(super) fn has(&self, stream: StreamIndex) -> bool {
         self.queues[stream].is_some()
     }
 
-    fn queue(&mut self, stream: usize) -> Option<&mut Queue> {
+    fn queue(&mut self, stream: StreamIndex) -> Option<&mut Queue> {
         self.queues[stream].as_mut()
+    }
+
+    /// The first of them whose number is at least `from`.
+    fn first_from(&self, from: StreamIndex) -> Option<StreamIndex> {
+        (from.index()..self.queues.len()).map(StreamIndex::from).find(|stream| self.has(*stream))
     }
 
     /// Bytes that wait.
@@ -90,15 +96,15 @@ impl DatagramStreams {
     }
 
     /// The next datagram of a stream.
-    fn next(&self, stream: usize) -> Option<Datagram> {
+    fn next(&self, stream: StreamIndex) -> Option<Datagram> {
         let Written { message, id, left, is_cut, .. } =
             *self.queues[stream].as_ref()?.written.front()?;
         let payload = if is_cut { left.min(self.largest) } else { left } as u32;
-        Some(Datagram { message, id, stream: stream as u32, payload })
+        Some(Datagram { message, id, stream, payload })
     }
 
     /// So many bytes at the front of a stream were sent or dropped.
-    fn advance(&mut self, stream: usize, bytes: u64) {
+    fn advance(&mut self, stream: StreamIndex, bytes: u64) {
         self.waiting -= bytes;
         let Some(queue) = self.queue(stream) else { return };
         if let Some(front) = queue.written.front_mut() {
@@ -114,20 +120,20 @@ impl DatagramStreams {
     }
 
     /// The first data of a stream if it is not worth sending: its deadline has passed, or it has no room in any packet.
-    fn useless(&self, now: SimTime, stream: usize) -> Option<Datagram> {
+    fn useless(&self, now: SimTime, stream: StreamIndex) -> Option<Datagram> {
         let queue = self.queues[stream].as_ref()?;
         let Written { created, message, id, left, is_cut } = *queue.written.front()?;
         let late = |lifetime| now.saturating_since(created) > lifetime;
         let payload = left.min(u32::MAX.into()) as u32;
         let useless = queue.lifetime.is_some_and(late) || !is_cut && left > self.largest;
-        useless.then_some(Datagram { message, id, stream: stream as u32, payload })
+        useless.then_some(Datagram { message, id, stream, payload })
     }
 }
 
 impl Streams {
     /// Whether a stream of the flow travels in datagrams.
     #[inline]
-    pub(super) fn is_datagrams(&self, stream: usize) -> bool {
+    pub(super) fn is_datagrams(&self, stream: StreamIndex) -> bool {
         self.datagrams.as_ref().is_some_and(|datagrams| datagrams.has(stream))
     }
 
@@ -154,14 +160,14 @@ impl Streams {
     /// Lets the scheduler choose the streams that travel in datagrams, if the peer takes any.
     pub(super) fn release_datagrams(&mut self) {
         let Some(datagrams) = self.datagrams.as_ref().filter(|it| it.largest > 0) else { return };
-        let streams = 0..datagrams.queues.len();
+        let streams = datagrams.queues.keys();
         for stream in streams.filter(|stream| datagrams.has(*stream)).collect::<Vec<_>>() {
             self.hold(stream, false);
         }
     }
 
     /// The application writes a message to a stream that travels in datagrams.
-    pub(super) fn push_message(&mut self, stream: usize, message: Message) {
+    pub(super) fn push_message(&mut self, stream: StreamIndex, message: Message) {
         let Message { size, created } = message;
         let Some(datagrams) = &mut self.datagrams else { return };
         datagrams.waiting += size.get();
@@ -178,7 +184,7 @@ impl Streams {
     /// If the stream does not travel in datagrams.
     pub(crate) fn push_datagram(&mut self, datagram: Datagram, created: SimTime) {
         let Datagram { message, id, stream, payload } = datagram;
-        let (stream, left) = (stream as usize, u64::from(payload));
+        let left = u64::from(payload);
         assert!(self.is_datagrams(stream), "{datagram:?} on a stream without datagrams");
         let Self { flows: Some(flows), datagrams: Some(datagrams), .. } = self else { return };
         flows.push(stream, Message { size: Bytes::new(left), created });
@@ -193,13 +199,13 @@ impl Streams {
     pub(super) fn fill_due(&mut self, now: SimTime, packet: &mut Packet<'_>) {
         let mut progress = Progress::default();
         self.send_due(now, packet, &mut progress);
-        let mut next = 0;
+        let mut next = StreamIndex::FIRST;
         while self.connection_credit() == 0
             && let Some(datagrams) = self.datagrams.as_ref().filter(|it| it.is_ready())
-            && let Some(stream) = (next..datagrams.queues.len()).find(|it| datagrams.has(*it))
+            && let Some(stream) = datagrams.first_from(next)
         {
             self.send_datagrams(now, (stream, u64::MAX), packet, &mut progress);
-            next = stream + 1;
+            next = stream.next();
         }
     }
 
@@ -235,7 +241,7 @@ impl Streams {
     pub(super) fn send_datagrams(
         &mut self,
         now: SimTime,
-        (stream, mut share): (usize, u64),
+        (stream, mut share): (StreamIndex, u64),
         packet: &mut Packet<'_>,
         progress: &mut Progress,
     ) {
@@ -254,7 +260,7 @@ impl Streams {
     }
 
     /// A stream does not use a share for its next datagram, for which there is room or not.
-    fn save(&mut self, stream: usize, share: u64, has_room: bool, progress: &mut Progress) {
+    fn save(&mut self, stream: StreamIndex, share: u64, has_room: bool, progress: &mut Progress) {
         let Some(datagrams) = &mut self.datagrams else { return };
         let (next, largest) = (datagrams.next(stream), datagrams.largest);
         let Some(queue) = datagrams.queues[stream].as_mut() else { return };
@@ -271,7 +277,7 @@ impl Streams {
     }
 
     /// Drops the first data of a stream as long as it is not worth sending.
-    fn drop_useless(&mut self, now: SimTime, stream: usize, progress: &mut Progress) {
+    fn drop_useless(&mut self, now: SimTime, stream: StreamIndex, progress: &mut Progress) {
         while let Some(datagram) = self.datagrams.as_ref().and_then(|it| it.useless(now, stream)) {
             self.report(Report::Lost { datagram, dropped: true });
             self.take_datagram(stream, datagram.payload.into());
@@ -280,12 +286,12 @@ impl Streams {
     }
 
     /// Takes bytes of a datagram out of the send buffer.
-    fn take_datagram(&mut self, stream: usize, bytes: u64) {
+    fn take_datagram(&mut self, stream: StreamIndex, bytes: u64) {
         let Self { flows: Some(flows), datagrams: Some(datagrams), .. } = self else { return };
         datagrams.advance(stream, bytes);
         flows.take(stream, bytes);
         let offset = flows.buffer().streams()[stream].taken();
-        self.report(Report::Sent { stream: stream.into(), offset });
+        self.report(Report::Sent { stream, offset });
     }
 
     /// The content of a DATAGRAM frame arrived. One that is no datagram of a flow is ignored.

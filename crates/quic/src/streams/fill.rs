@@ -153,7 +153,7 @@ impl Streams {
             return self.send_messages((stream, share), payload, progress);
         }
         let kind = StreamKind { initiator: self.role, direction: Directionality::Unidirectional };
-        let id = kind.id(stream as u64);
+        let id = kind.id(stream.index() as u64);
         let Some(part) = self.table.send(id) else { return };
         let want = bytes.min(part.credit()).min(credit);
         let backlog = flows.buffer().streams()[stream].backlog();
@@ -175,7 +175,7 @@ impl Streams {
         progress.is_cut |= sent < bytes;
         progress.has_sent = true;
         self.totals.sent += sent;
-        self.report(Report::Sent { stream: stream.into(), offset });
+        self.report(Report::Sent { stream, offset });
     }
 
     /// New data of other streams, in turn.

@@ -1,7 +1,7 @@
 //! Calls of the local application: writing to the flow's streams, and opening, writing to, ending, abandoning and stopping
 //! others.
 
-use leobench_base::SimTime;
+use leobench_base::{SimTime, StreamIndex};
 use leobench_transport::buffer::Message;
 
 use super::Streams;
@@ -10,7 +10,7 @@ use crate::wire::{Directionality, StreamId};
 
 impl Streams {
     /// The application writes a message to a stream of the flow.
-    pub(crate) fn push(&mut self, stream: usize, message: Message) {
+    pub(crate) fn push(&mut self, stream: StreamIndex, message: Message) {
         let Some(flows) = &mut self.flows else { return };
         flows.push(stream, message);
         if self.is_datagrams(stream) {
@@ -23,7 +23,7 @@ impl Streams {
             return;
         }
         let id = self.flow_id(stream);
-        let is_opened = self.table.opened(StreamKind::of(id)) > stream as u64;
+        let is_opened = self.table.opened(StreamKind::of(id)) > stream.index() as u64;
         match self.table.send(id).filter(|part| !part.is_reset()) {
             Some(part) => {
                 if part.credit() == 0 {
@@ -41,12 +41,12 @@ impl Streams {
         if std::mem::replace(&mut self.finishing, true) {
             return;
         }
-        for stream in 0..self.flow_count() {
+        for stream in self.flow_streams() {
             self.finish_if_drained(stream);
         }
     }
 
-    fn finish_if_drained(&mut self, stream: usize) {
+    fn finish_if_drained(&mut self, stream: StreamIndex) {
         let Some(flows) = &self.flows else { return };
         let is_apart = self.is_datagrams(stream) || self.has_message_streams(stream);
         if is_apart || flows.buffer().streams()[stream].backlog() > 0 {
@@ -59,12 +59,12 @@ impl Streams {
         }
     }
 
-    pub(super) fn flow_id(&self, stream: usize) -> StreamId {
-        self.own_kind(Directionality::Unidirectional).id(stream as u64)
+    pub(super) fn flow_id(&self, stream: StreamIndex) -> StreamId {
+        self.own_kind(Directionality::Unidirectional).id(stream.index() as u64)
     }
 
     /// Lets the scheduler pass over a stream of the flow, or choose it again.
-    pub(super) fn hold(&mut self, stream: usize, held: bool) {
+    pub(super) fn hold(&mut self, stream: StreamIndex, held: bool) {
         if let Some(flows) = &mut self.flows {
             flows.hold(stream, held);
         }
@@ -76,7 +76,7 @@ impl Streams {
         let count = self.flow_count() as u64;
         let allowed = self.may_open[side(kind.direction)];
         while self.table.opened(kind) < count.min(allowed) {
-            let stream = self.table.opened(kind) as usize;
+            let stream = StreamIndex::from(self.table.opened(kind) as usize);
             let opened = self.stream(kind);
             let id = self.table.open(kind, opened);
             if self.is_datagrams(stream) || self.has_message_streams(stream) {
@@ -96,7 +96,7 @@ impl Streams {
         }
     }
 
-    pub(super) fn backlog(&self, stream: usize) -> u64 {
+    pub(super) fn backlog(&self, stream: StreamIndex) -> u64 {
         self.flows.as_ref().map_or(0, |flows| flows.buffer().streams()[stream].backlog())
     }
 

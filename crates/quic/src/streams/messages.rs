@@ -6,10 +6,11 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{SimDuration, SimTime, StreamIndex};
 use leobench_transport::buffer::{Attributes, Carried, Message, OnDeadline};
 use leobench_transport::endpoint::Report;
 use leobench_transport::scheduler::stream_header;
+use typed_index_collections::TiVec;
 
 use super::Streams;
 use super::fill::Progress;
@@ -24,9 +25,9 @@ const DELIVERY_TIMEOUT: u64 = 2;
 /// The streams of the flow whose messages travel in streams of their own.
 pub(super) struct MessageStreams {
     /// By stream of the flow, none for the others.
-    queues: Vec<Option<Queue>>,
+    queues: TiVec<StreamIndex, Option<Queue>>,
     /// The streams that have a queue.
-    members: Vec<usize>,
+    members: Vec<StreamIndex>,
 }
 
 /// The messages of one stream.
@@ -62,28 +63,28 @@ impl MessageStreams {
             let queue = Queue { lifetime, messages: VecDeque::new(), count: 0, sent: 0 };
             (stream.carried == Carried::StreamPerMessage).then_some(queue)
         };
-        let queues: Vec<_> = streams.iter().map(queue).collect();
-        let members: Vec<_> = (0..queues.len()).filter(|it| queues[*it].is_some()).collect();
+        let queues: TiVec<StreamIndex, _> = streams.iter().map(queue).collect();
+        let members: Vec<_> = queues.keys().filter(|it| queues[*it].is_some()).collect();
         (!members.is_empty()).then(|| Box::new(Self { queues, members }))
     }
 
     /// Whether a stream is one of them.
     #[inline]
-    pub(super) fn has(&self, stream: usize) -> bool {
+    pub(super) fn has(&self, stream: StreamIndex) -> bool {
         self.queues[stream].is_some()
     }
 
-    fn queue(&mut self, stream: usize) -> Option<&mut Queue> {
+    fn queue(&mut self, stream: StreamIndex) -> Option<&mut Queue> {
         self.queues[stream].as_mut()
     }
 
-    fn head(&self, stream: usize) -> Option<Written> {
+    fn head(&self, stream: StreamIndex) -> Option<Written> {
         let queue = self.queues[stream].as_ref()?;
         queue.messages.get(queue.sent).copied()
     }
 
     /// The stream of the flow, and the place among its messages, of a message's stream.
-    fn find(&self, id: StreamId) -> Option<(usize, usize)> {
+    fn find(&self, id: StreamId) -> Option<(StreamIndex, usize)> {
         self.members.iter().find_map(|stream| {
             let messages = &self.queues[*stream].as_ref()?.messages;
             let place = messages.iter().position(|message| message.id == Some(id))?;
@@ -108,7 +109,7 @@ impl Queue {
 impl Streams {
     /// Whether the messages of a stream of the flow have streams of their own.
     #[inline]
-    pub(super) fn has_message_streams(&self, stream: usize) -> bool {
+    pub(super) fn has_message_streams(&self, stream: StreamIndex) -> bool {
         self.messages.as_ref().is_some_and(|messages| messages.has(stream))
     }
 
@@ -141,7 +142,7 @@ impl Streams {
     }
 
     /// Gives up a message that is not queued any more, unless it was acknowledged behind another one.
-    fn cancel(&mut self, stream: usize, message: Written) {
+    fn cancel(&mut self, stream: StreamIndex, message: Written) {
         let Written { number, size, left, id, .. } = message;
         if let Some(id) = id {
             if self.table.send(id).is_none() {
@@ -152,13 +153,9 @@ impl Streams {
         if let Some(flows) = self.flows.as_mut().filter(|_| left > 0) {
             flows.take(stream, left);
             let offset = flows.buffer().streams()[stream].taken();
-            self.report(Report::Sent { stream: stream.into(), offset });
+            self.report(Report::Sent { stream, offset });
         }
-        self.report(Report::Cancelled {
-            stream: stream.into(),
-            message: number,
-            sent: size - left,
-        });
+        self.report(Report::Cancelled { stream, message: number, sent: size - left });
     }
 
     /// The stream of a message was abandoned: nothing more of it is sent.
@@ -186,7 +183,7 @@ impl Streams {
     }
 
     /// The application writes a message that gets a stream of its own.
-    pub(super) fn push_own(&mut self, stream: usize, message: Message) {
+    pub(super) fn push_own(&mut self, stream: StreamIndex, message: Message) {
         let Some(queue) = self.messages.as_mut().and_then(|messages| messages.queue(stream)) else {
             return;
         };
@@ -208,7 +205,7 @@ impl Streams {
     }
 
     /// Lets the scheduler choose a stream if its next message can be sent, or pass over it.
-    fn settle_messages(&mut self, stream: usize) {
+    fn settle_messages(&mut self, stream: StreamIndex) {
         let direction = Directionality::Unidirectional;
         let head = self.messages.as_ref().and_then(|messages| messages.head(stream));
         let is_free = match head.map(|head| head.id) {
@@ -245,7 +242,7 @@ impl Streams {
     }
 
     /// The stream of the next message, which is opened if need be: if the peer allows another, and `room` takes some of its bytes.
-    fn message_stream(&mut self, stream: usize, room: u64) -> Option<StreamId> {
+    fn message_stream(&mut self, stream: StreamIndex, room: u64) -> Option<StreamId> {
         let head = self.messages.as_ref()?.head(stream)?;
         if head.id.is_some() {
             return head.id;
@@ -258,8 +255,7 @@ impl Streams {
         let queue = self.messages.as_mut()?.queue(stream)?;
         queue.messages[queue.sent].id = Some(id);
         let number = super::id::index(id) - self.flow_count() as u64;
-        let (stream, message) = (stream.into(), head.number);
-        self.report(Report::Opened { stream, message, number });
+        self.report(Report::Opened { stream, message: head.number, number });
         Some(id)
     }
 
@@ -267,7 +263,7 @@ impl Streams {
     #[inline(never)]
     pub(super) fn send_messages(
         &mut self,
-        (stream, mut share): (usize, u64),
+        (stream, mut share): (StreamIndex, u64),
         payload: &mut Payload<'_>,
         progress: &mut Progress,
     ) {
@@ -286,7 +282,7 @@ impl Streams {
     fn send_message(
         &mut self,
         id: StreamId,
-        (stream, share): (usize, u64),
+        (stream, share): (StreamIndex, u64),
         payload: &mut Payload<'_>,
     ) -> Option<u64> {
         let credit = self.connection_credit();
@@ -308,7 +304,7 @@ impl Streams {
         flows.take(stream, sent);
         let offset = flows.buffer().streams()[stream].taken();
         self.totals.sent += sent;
-        self.report(Report::Sent { stream: stream.into(), offset });
+        self.report(Report::Sent { stream, offset });
         Some(sent)
     }
 }

@@ -24,7 +24,7 @@ mod table;
 
 use std::collections::VecDeque;
 
-use leobench_base::{Bytes, RngTree, SimDuration, SimTime};
+use leobench_base::{Bytes, RngTree, SimDuration, SimTime, StreamIndex};
 use leobench_transport::Role;
 use leobench_transport::arrivals::Arrivals;
 use leobench_transport::buffer::{Attributes, SendBuffer};
@@ -282,7 +282,7 @@ impl Streams {
     pub(crate) fn on_established(&mut self, _now: SimTime) {
         // Streams that a new connection has taken over are open.
         if !std::mem::replace(&mut self.established, true) {
-            for stream in 0..self.flow_count() {
+            for stream in self.flow_streams() {
                 self.hold(stream, true);
             }
         }
@@ -433,11 +433,16 @@ impl Streams {
         self.flows.as_ref().map_or(0, |flows| flows.buffer().streams().len())
     }
 
+    /// The streams of the flow.
+    fn flow_streams(&self) -> impl Iterator<Item = StreamIndex> + use<> {
+        (0..self.flow_count()).map(StreamIndex::from)
+    }
+
     /// The number in the flow of a stream, if it is one of the flow's.
-    fn flow_of(&self, id: StreamId) -> Option<usize> {
+    fn flow_of(&self, id: StreamId) -> Option<StreamIndex> {
         let own = StreamKind::of(id) == self.own_kind(Directionality::Unidirectional);
         let number = usize::try_from(id::index(id)).ok()?;
-        (own && number < self.flow_count()).then_some(number)
+        (own && number < self.flow_count()).then(|| number.into())
     }
 
     /// A new stream of a type: who may send, and how much at first.

@@ -265,7 +265,10 @@ fn every_scheduler_serves_datagrams_beside_streams() {
 #[test]
 fn datagrams_of_the_application_go_both_ways() {
     let mut pipe = connect(&spec(|_| ()), &[in_datagrams()], 2);
-    let part = |message, id, stream, payload| Part { message, id, stream, payload };
+    let part = |message, id, stream: usize, payload| {
+        let stream = stream.into();
+        Part { message, id, stream, payload }
+    };
     let there = [part(0, 77, 0, 1_220), part(0, 78, 0, 30), part(1, 79, 0, 500)];
     let back = [part(5, 1 << 40, 1, 40), part(6, 2, 1, 41)];
     // Before the handshake, too.
@@ -290,7 +293,7 @@ fn datagrams_of_the_application_go_both_ways() {
 fn a_datagram_without_room_in_any_packet_is_dropped() {
     let mut pipe = connected(&spec(|_| ()), &[in_datagrams()]);
     for (id, payload) in [(0, 1_221), (1, 1_220)] {
-        let datagram = Part { message: id, id, stream: 0, payload };
+        let datagram = Part { message: id, id, stream: 0.into(), payload };
         pipe.input(Input::Datagram { datagram, created: pipe.now });
     }
     pipe.run(ms(1_000), |_| false);

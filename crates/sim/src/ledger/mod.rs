@@ -169,9 +169,9 @@ impl FlowLedger {
             Report::Sent { stream, .. }
             | Report::Delivered { stream, .. }
             | Report::Room { stream, .. } => stream,
-            Report::Datagram { datagram, .. } => (datagram.stream as usize).into(),
+            Report::Datagram { datagram, .. } => datagram.stream,
             Report::Lost { datagram: Datagram { stream, message, .. }, dropped } => {
-                self.given_up(now, ((stream as usize).into(), message), dropped, finished);
+                self.given_up(now, (stream, message), dropped, finished);
                 return 0;
             }
             Report::Part { number, bytes } => return self.part(now, (number, bytes), finished),

@@ -63,7 +63,6 @@ impl FlowLedger {
         let own = self.own.as_ref().and_then(|own| own.get(number));
         let Some((stream, message)) = own else { return 0 };
         let payload = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let stream = stream.index() as u32;
         let datagram = Datagram { message, id: 0, stream, payload };
         let arrived = self.report(now, Report::Datagram { datagram, is_marked: false }, finished);
         match bytes - u64::from(payload) {

@@ -155,7 +155,7 @@ impl StreamLedger {
         if message.state == State::Cancelled {
             self.statistics.not_cancelled(message.created, message.size);
         }
-        self.close(index, (stream as usize).into(), Some(now), finished);
+        self.close(index, stream, Some(now), finished);
         found
     }
 

@@ -1,4 +1,4 @@
-use leobench_base::{BitRate, Bytes, FlowId, LinkId, SimDuration, SimTime};
+use leobench_base::{BitRate, Bytes, FlowId, LinkId, SimDuration, SimTime, StreamIndex};
 use leobench_link::{Backlog, Cause};
 use leobench_transport::buffer::{Attributes, Message, SendBuffer};
 use leobench_transport::endpoint::{PathId, PathSample, Totals};
@@ -72,9 +72,9 @@ fn record_everything(recorder: &mut Recorder) -> Result<(), SinkError> {
     recorder.transport(ms(10), call, &sample)?;
     recorder.transport(ms(20), call, &PathSample { phase: "start", ..PathSample::default() })?;
     let mut buffer = SendBuffer::new(&[Attributes::default(); 2]);
-    buffer.push(1, Message { size: Bytes::new(500), created: ms(4) });
-    buffer.push(1, Message { size: Bytes::new(600), created: ms(7) });
-    recorder.stream(ms(10), call, 1.into(), &buffer.streams()[1])?;
+    buffer.push(1.into(), Message { size: Bytes::new(500), created: ms(4) });
+    buffer.push(1.into(), Message { size: Bytes::new(600), created: ms(7) });
+    recorder.stream(ms(10), call, 1.into(), &buffer.streams()[StreamIndex::from(1)])?;
     recorder.queue(ms(10), down, Backlog { packets: 3, bytes: Bytes::new(4_500) })?;
     recorder.opportunities(ms(10), down, Bytes::new(6_000))?;
     let channel = ChannelRow {

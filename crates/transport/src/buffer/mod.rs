@@ -5,8 +5,9 @@ mod set;
 
 use std::collections::VecDeque;
 
-use leobench_base::{Bytes, SimDuration, SimTime};
+use leobench_base::{Bytes, SimDuration, SimTime, StreamIndex};
 use smallvec::SmallVec;
+use typed_index_collections::TiSlice;
 
 pub use set::StreamSet;
 
@@ -217,26 +218,26 @@ impl SendBuffer {
     }
 
     /// Puts a message behind the others of its stream.
-    pub fn push(&mut self, stream: usize, message: Message) {
-        self.streams[stream].push(message);
+    pub fn push(&mut self, stream: StreamIndex, message: Message) {
+        self.streams[stream.index()].push(message);
         self.backlog += message.size.get();
         self.mark(stream);
     }
 
     /// Leaves a stream out of [`next_occupied`](Self::next_occupied) while flow control lets none of its bytes go, or
     /// takes it in again.
-    pub fn hold(&mut self, stream: usize, held: bool) {
+    pub fn hold(&mut self, stream: StreamIndex, held: bool) {
         self.held.set(stream, held);
         self.mark(stream);
     }
 
-    fn mark(&mut self, stream: usize) {
-        let waiting = self.streams[stream].backlog > 0;
+    fn mark(&mut self, stream: StreamIndex) {
+        let waiting = self.streams[stream.index()].backlog > 0;
         self.occupied.set(stream, waiting && !self.held.contains(stream));
     }
 
     /// Whether a stream has bytes waiting and is not held.
-    pub fn is_occupied(&self, stream: usize) -> bool {
+    pub fn is_occupied(&self, stream: StreamIndex) -> bool {
         self.occupied.contains(stream)
     }
 
@@ -245,12 +246,12 @@ impl SendBuffer {
     /// # Panics
     /// If fewer are waiting.
     #[inline]
-    pub fn take(&mut self, stream: usize, bytes: u64) {
-        self.streams[stream].take(bytes);
+    pub fn take(&mut self, stream: StreamIndex, bytes: u64) {
+        self.streams[stream.index()].take(bytes);
         self.backlog -= bytes;
         self.taken += bytes;
         // Otherwise nothing changes, as before it had bytes waiting too.
-        if self.streams[stream].backlog == 0 {
+        if self.streams[stream.index()].backlog == 0 {
             self.mark(stream);
         }
     }
@@ -266,14 +267,14 @@ impl SendBuffer {
     }
 
     /// All streams by number, idle ones included.
-    pub fn streams(&self) -> &[StreamBuffer] {
-        &self.streams
+    pub fn streams(&self) -> &TiSlice<StreamIndex, StreamBuffer> {
+        TiSlice::from_ref(&self.streams)
     }
 
     /// The first stream with bytes waiting, and not held, whose number is at least `from`, else the first of all; in
     /// constant time for up to 4,096 streams.
-    pub fn next_occupied(&self, from: usize) -> Option<usize> {
-        self.occupied.first_from(from).or_else(|| self.occupied.first_from(0))
+    pub fn next_occupied(&self, from: StreamIndex) -> Option<StreamIndex> {
+        self.occupied.first_from(from).or_else(|| self.occupied.first())
     }
 
     /// Whether any stream has bytes waiting, and is not held.
@@ -283,9 +284,9 @@ impl SendBuffer {
     }
 
     /// The stream that alone has bytes waiting, if exactly one has.
-    pub fn only_occupied(&self) -> Option<usize> {
-        let first = self.next_occupied(0)?;
-        (self.next_occupied(first + 1) == Some(first)).then_some(first)
+    pub fn only_occupied(&self) -> Option<StreamIndex> {
+        let first = self.occupied.first()?;
+        (self.next_occupied(first.next()) == Some(first)).then_some(first)
     }
 }
 

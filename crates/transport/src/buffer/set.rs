@@ -1,5 +1,6 @@
 //! A set of streams, walked in the order of their numbers.
 
+use leobench_base::StreamIndex;
 use smallvec::{SmallVec, smallvec};
 
 /// Streams of a flow, a bit each.
@@ -19,14 +20,16 @@ impl StreamSet {
     }
 
     /// Puts a stream in, or takes it out.
-    pub fn set(&mut self, stream: usize, member: bool) {
+    pub fn set(&mut self, stream: StreamIndex, member: bool) {
+        let stream = stream.index();
         let word = stream / 64;
         set_bit(&mut self.words, stream, member);
         set_bit(&mut self.filled, word, self.words[word] != 0);
     }
 
     /// Whether a stream is in it.
-    pub fn contains(&self, stream: usize) -> bool {
+    pub fn contains(&self, stream: StreamIndex) -> bool {
+        let stream = stream.index();
         self.words[stream / 64] & 1 << (stream % 64) != 0
     }
 
@@ -36,12 +39,18 @@ impl StreamSet {
         self.filled.iter().all(|word| *word == 0)
     }
 
+    /// The first stream in it.
+    pub fn first(&self) -> Option<StreamIndex> {
+        self.first_from(StreamIndex::FIRST)
+    }
+
     /// The first stream in it whose number is at least `from`; in constant time for up to 4,096 streams.
-    pub fn first_from(&self, from: usize) -> Option<usize> {
+    pub fn first_from(&self, from: StreamIndex) -> Option<StreamIndex> {
+        let from = from.index();
         let word = from / 64;
         let bits = self.words.get(word)? & (u64::MAX << (from % 64));
         if bits != 0 {
-            return Some(word * 64 + bits.trailing_zeros() as usize);
+            return Some((word * 64 + bits.trailing_zeros() as usize).into());
         }
         let mut block = (word + 1) / 64;
         let mut filled = self.filled.get(block)? & (u64::MAX << ((word + 1) % 64));
@@ -50,7 +59,7 @@ impl StreamSet {
             filled = *self.filled.get(block)?;
         }
         let word = block * 64 + filled.trailing_zeros() as usize;
-        Some(word * 64 + self.words[word].trailing_zeros() as usize)
+        Some((word * 64 + self.words[word].trailing_zeros() as usize).into())
     }
 }
 
@@ -80,19 +89,20 @@ mod tests {
             let (mut set, mut plain) = (StreamSet::new(10_000), BTreeSet::new());
             for (stream, member) in changes {
                 // Close to each other, and far apart.
-                for stream in [stream, stream / 100] {
+                for stream in [stream, stream / 100].map(StreamIndex::from) {
                     set.set(stream, member);
                     if member { plain.insert(stream); } else { plain.remove(&stream); }
                     prop_assert_eq!(set.contains(stream), member);
                 }
             }
             prop_assert_eq!(set.is_empty(), plain.is_empty());
+            let from = from.into();
             prop_assert_eq!(set.first_from(from), plain.range(from..).next().copied());
             let mut walked = Vec::new();
-            let mut next = set.first_from(0);
+            let mut next = set.first();
             while let Some(stream) = next {
                 walked.push(stream);
-                next = set.first_from(stream + 1);
+                next = set.first_from(stream.next());
             }
             prop_assert_eq!(walked, plain.into_iter().collect::<Vec<_>>());
         }

@@ -9,18 +9,19 @@ fn ns(nanos: u64) -> SimTime {
 #[test]
 fn messages_wait_in_order_and_age() {
     let mut buffer = SendBuffer::new(&[Attributes::default(); 2]);
-    buffer.push(1, Message { size: Bytes::new(10), created: ns(5) });
-    buffer.push(1, Message { size: Bytes::new(20), created: ns(8) });
-    buffer.take(1, 4);
-    let stream = &buffer.streams()[1];
+    let [first, second] = [0, 1].map(StreamIndex::from);
+    buffer.push(second, Message { size: Bytes::new(10), created: ns(5) });
+    buffer.push(second, Message { size: Bytes::new(20), created: ns(8) });
+    buffer.take(second, 4);
+    let stream = &buffer.streams()[second];
     assert_eq!((stream.backlog(), stream.taken(), stream.messages()), (26, 4, 2));
     assert_eq!(stream.head_age(ns(20)), SimDuration::from_nanos(15));
     assert_eq!(stream.sojourn_sum(ns(20)), 15 + 12);
-    buffer.take(1, 6);
-    let stream = &buffer.streams()[1];
+    buffer.take(second, 6);
+    let stream = &buffer.streams()[second];
     assert_eq!((stream.messages(), stream.head_created()), (1, Some(ns(8))));
     assert_eq!(stream.sojourn_sum(ns(20)), 12);
-    assert_eq!(buffer.streams()[0].head_age(ns(20)), SimDuration::ZERO);
+    assert_eq!(buffer.streams()[first].head_age(ns(20)), SimDuration::ZERO);
 }
 
 proptest! {
@@ -37,12 +38,12 @@ proptest! {
         for (now, (stream, bytes, push)) in (1u64..).zip(operations) {
             let stream = stream % streams;
             if push {
-                buffer.push(stream, Message { size: Bytes::new(bytes), created: ns(now) });
+                buffer.push(stream.into(), Message { size: Bytes::new(bytes), created: ns(now) });
                 plain[stream].push_back((bytes, now));
             } else {
                 let waiting = plain[stream].iter().map(|(left, _)| left).sum::<u64>();
                 let mut rest = bytes.min(waiting);
-                buffer.take(stream, rest);
+                buffer.take(stream.into(), rest);
                 taken[stream] += rest;
                 while rest > 0 {
                     let head = plain[stream].front_mut().unwrap();
@@ -68,8 +69,8 @@ proptest! {
         let occupied: Vec<_> = (0..streams).filter(|stream| backlog(*stream) > 0).collect();
         let from = from.min(streams);
         let next = occupied.iter().find(|stream| **stream >= from).or(occupied.first());
-        prop_assert_eq!(buffer.next_occupied(from), next.copied());
-        let only = if let [only] = occupied[..] { Some(only) } else { None };
+        prop_assert_eq!(buffer.next_occupied(from.into()), next.copied().map(StreamIndex::from));
+        let only = if let [only] = occupied[..] { Some(only.into()) } else { None };
         prop_assert_eq!(buffer.only_occupied(), only);
     }
 }

@@ -8,7 +8,7 @@ mod packet;
 mod tournament;
 
 use leobench_base::spec::Fault;
-use leobench_base::{RngTree, SimTime};
+use leobench_base::{RngTree, SimTime, StreamIndex};
 
 pub use multiplexer::Multiplexer;
 pub use packet::{FrameCosts, PacketShares, Share};
@@ -23,7 +23,7 @@ use crate::plugin::Plugins;
 pub trait StreamScheduler: Send {
     /// Called when bytes of a stream have arrived or left, or when flow control blocks or unblocks it. Runs in constant
     /// or logarithmic time, because this happens for every message and every share of a packet.
-    fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
+    fn on_change(&mut self, _stream: StreamIndex, _streams: &SendBuffer) {}
 
     /// Called when a forecast of one of the connection's paths comes, if the flow has forecasts.
     ///

@@ -1,7 +1,7 @@
 //! Serves the streams with the largest key first, each until it is empty: the common core of back-pressure and the
 //! delay schedulers (Khan et al. 2023, delay paper, section III, below equation 7).
 
-use leobench_base::{RngTree, SimTime};
+use leobench_base::{RngTree, SimTime, StreamIndex};
 
 use super::tournament::{Key, Tournament};
 use super::{PacketShares, StreamScheduler};
@@ -12,18 +12,18 @@ pub(super) struct MostUrgent<K> {
     key: K,
     tournament: Tournament,
     /// Streams already in the packet under construction; they cannot win again.
-    served: Vec<usize>,
+    served: Vec<StreamIndex>,
 }
 
-impl<K: FnMut(usize, &StreamBuffer) -> Key + Send> MostUrgent<K> {
+impl<K: FnMut(StreamIndex, &StreamBuffer) -> Key + Send> MostUrgent<K> {
     /// A scheduler with the given key function, which it calls after every change of a stream.
     pub(super) fn new(streams: usize, rng: &RngTree, key: K) -> Self {
         Self { key, tournament: Tournament::new(streams, rng), served: Vec::new() }
     }
 }
 
-impl<K: FnMut(usize, &StreamBuffer) -> Key + Send> StreamScheduler for MostUrgent<K> {
-    fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
+impl<K: FnMut(StreamIndex, &StreamBuffer) -> Key + Send> StreamScheduler for MostUrgent<K> {
+    fn on_change(&mut self, stream: StreamIndex, streams: &SendBuffer) {
         let key = (self.key)(stream, &streams.streams()[stream]);
         self.tournament.set(stream, streams.is_occupied(stream).then_some(key));
     }

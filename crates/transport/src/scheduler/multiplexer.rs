@@ -1,6 +1,6 @@
 //! The streams of one connection and their scheduler, kept consistent.
 
-use leobench_base::{RngTree, SimTime};
+use leobench_base::{RngTree, SimTime, StreamIndex};
 
 use super::{FrameCosts, PacketShares, SchedulerContext, SchedulerSpec, Share, StreamScheduler};
 use crate::buffer::{Attributes, Message, SendBuffer};
@@ -50,7 +50,7 @@ impl Multiplexer {
     }
 
     /// Appends a message to its stream.
-    pub fn push(&mut self, stream: usize, message: Message) {
+    pub fn push(&mut self, stream: StreamIndex, message: Message) {
         self.buffer.push(stream, message);
         self.scheduler.on_change(stream, &self.buffer);
     }
@@ -59,13 +59,13 @@ impl Multiplexer {
     ///
     /// # Panics
     /// If fewer are waiting.
-    pub fn take(&mut self, stream: usize, bytes: u64) {
+    pub fn take(&mut self, stream: StreamIndex, bytes: u64) {
         self.buffer.take(stream, bytes);
         self.scheduler.on_change(stream, &self.buffer);
     }
 
     /// Excludes a stream while flow control blocks it, or includes it again.
-    pub fn hold(&mut self, stream: usize, held: bool) {
+    pub fn hold(&mut self, stream: StreamIndex, held: bool) {
         self.buffer.hold(stream, held);
         self.scheduler.on_change(stream, &self.buffer);
     }
@@ -114,7 +114,7 @@ impl Multiplexer {
         let given = |stream| {
             self.shares().iter().find(|share| share.stream == stream).map_or(0, |share| share.bytes)
         };
-        let mut streams = self.buffer.streams().iter().enumerate();
+        let mut streams = self.buffer.streams().iter_enumerated();
         // Most packets with spare room hold all waiting bytes: only held streams require a look at each.
         self.packet.has_ample_room()
             && self.shares().iter().map(|share| share.bytes).sum::<u64>() < self.buffer.backlog()

@@ -1,5 +1,6 @@
 //! The packet under construction: its room, and the shares of the streams.
 
+use leobench_base::StreamIndex;
 use leobench_base::varint::varint_size;
 
 use crate::buffer::SendBuffer;
@@ -19,7 +20,7 @@ pub struct PacketShares {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Stream number within the flow.
-    pub stream: usize,
+    pub stream: StreamIndex,
     /// Application bytes.
     pub bytes: u64,
 }
@@ -90,7 +91,7 @@ impl PacketShares {
 
     /// Gives up to `want` bytes of the packet to `stream`, limited by its waiting bytes and the room, and returns how
     /// many it got.
-    pub fn give(&mut self, streams: &SendBuffer, stream: usize, want: u64) -> u64 {
+    pub fn give(&mut self, streams: &SendBuffer, stream: StreamIndex, want: u64) -> u64 {
         let buffer = &streams.streams()[stream];
         let held = self.shares.iter().position(|share| share.stream == stream);
         let given = held.map_or(0, |index| self.shares[index].bytes);
@@ -104,7 +105,7 @@ impl PacketShares {
     /// Fills an empty packet with frames of streams, headers of frames, and bytes, of which more are waiting: their lengths take
     /// two bytes, but the last frame has none, and together they take all the room.
     #[inline]
-    pub(super) fn fill(&mut self, frames: impl ExactSizeIterator<Item = (usize, u64, u64)>) {
+    pub(super) fn fill(&mut self, frames: impl ExactSizeIterator<Item = (StreamIndex, u64, u64)>) {
         if self.costs == FrameCosts::Exact {
             self.shares.extend(frames.map(|(stream, _, bytes)| Share { stream, bytes }));
             self.room = 0;
@@ -120,7 +121,7 @@ impl PacketShares {
     /// The same as [`give`](Self::give) for a stream that has no share yet, at least `want` bytes waiting, and a frame whose header takes `header`
     /// bytes.
     #[inline]
-    fn give_first(&mut self, stream: usize, header: u64, want: u64) -> u64 {
+    fn give_first(&mut self, stream: StreamIndex, header: u64, want: u64) -> u64 {
         if !self.has_room() {
             return 0;
         }
@@ -170,8 +171,8 @@ pub const fn fit_with_length(want: u64, room: u64) -> u64 {
 }
 
 /// Bytes of a STREAM frame's header without its length: type, stream number, offset.
-pub(super) fn frame_header(stream: usize, offset: u64) -> u64 {
-    stream_header(stream as u64 * 4 + 3, offset)
+pub(super) fn frame_header(stream: StreamIndex, offset: u64) -> u64 {
+    stream_header(stream.index() as u64 * 4 + 3, offset)
 }
 
 /// Bytes of a STREAM frame's header without its length, by the stream's ID.
@@ -180,7 +181,7 @@ pub const fn stream_header(id: u64, offset: u64) -> u64 {
 }
 
 /// Bytes of a STREAM frame that does not fill its packet.
-pub fn frame_size(stream: usize, offset: u64, bytes: u64) -> u64 {
+pub fn frame_size(stream: StreamIndex, offset: u64, bytes: u64) -> u64 {
     frame_header(stream, offset) + varint_size(bytes) + bytes
 }
 
@@ -216,15 +217,15 @@ mod tests {
             gives in prop::collection::vec((0usize..6, 0u64..400), 1..12),
         ) {
             let mut buffer = SendBuffer::new(&[Attributes::default(); 6]);
-            for stream in 0..6 {
-                let size = Bytes::new(100_000);
+            for (number, taken) in [0, 10, 100, 20_000, 0, 70].into_iter().enumerate() {
+                let (stream, size) = (number.into(), Bytes::new(100_000));
                 buffer.push(stream, Message { size, created: SimTime::ZERO });
-                buffer.take(stream, [0, 10, 100, 20_000, 0, 70][stream]);
+                buffer.take(stream, taken);
             }
             let mut packet = PacketShares::default();
             packet.start(room, FrameCosts::Exact);
             for (stream, want) in gives {
-                let before = packet.room();
+                let (stream, before) = (StreamIndex::from(stream), packet.room());
                 let header = frame_header(stream, buffer.streams()[stream].taken());
                 let known = packet.shares().iter().any(|share| share.stream == stream);
                 let given = packet.give(&buffer, stream, want);

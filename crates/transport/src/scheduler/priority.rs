@@ -1,6 +1,6 @@
 //! Extensible priorities (RFC 9218 sections 4 and 10).
 
-use leobench_base::SimTime;
+use leobench_base::{SimTime, StreamIndex};
 
 use super::{PacketShares, SchedulerContext, SchedulerModel, StreamScheduler};
 use crate::buffer::{SendBuffer, StreamSet};
@@ -37,7 +37,7 @@ impl Priority {
 
     /// Chooses the stream of the next frame, if a connection sends frame by frame and not in packets that several
     /// streams share. The turn of the stream is over then.
-    pub fn choose(&mut self) -> Option<usize> {
+    pub fn choose(&mut self) -> Option<StreamIndex> {
         self.levels.iter_mut().find_map(Level::choose)
     }
 }
@@ -59,7 +59,7 @@ struct Level {
 enum Turn {
     Sequential,
     /// The first waiting incremental stream from this number on.
-    Incremental(usize),
+    Incremental(StreamIndex),
 }
 
 impl Level {
@@ -71,26 +71,26 @@ impl Level {
     /// The first turn from `turn` on, in a round, with a stream that can use it.
     fn next(&self, turn: Turn) -> Option<Turn> {
         let from = match turn {
-            Turn::Sequential if self.sequential.first_from(0).is_some() => return Some(turn),
-            Turn::Sequential => 0,
+            Turn::Sequential if self.sequential.first().is_some() => return Some(turn),
+            Turn::Sequential => StreamIndex::FIRST,
             Turn::Incremental(from) => from,
         };
         if let Some(stream) = self.incremental.first_from(from) {
             return Some(Turn::Incremental(stream));
         }
-        if self.sequential.first_from(0).is_some() {
+        if self.sequential.first().is_some() {
             return Some(Turn::Sequential);
         }
-        self.incremental.first_from(0).map(Turn::Incremental)
+        self.incremental.first().map(Turn::Incremental)
     }
 
     /// The stream of the next turn, which is over then.
-    fn choose(&mut self) -> Option<usize> {
+    fn choose(&mut self) -> Option<StreamIndex> {
         let turn = self.next(self.turn)?;
         self.turn = turn.following();
         match turn {
             Turn::Incremental(stream) => Some(stream),
-            Turn::Sequential => self.sequential.first_from(0),
+            Turn::Sequential => self.sequential.first(),
         }
     }
 
@@ -120,13 +120,13 @@ impl Level {
     fn take_turn(&self, turn: Turn, streams: &SendBuffer, packet: &mut PacketShares) -> bool {
         let mut next = match turn {
             Turn::Incremental(stream) => return packet.give(streams, stream, u64::MAX) > 0,
-            Turn::Sequential => self.sequential.first_from(0),
+            Turn::Sequential => self.sequential.first(),
         };
         while let Some(stream) = next {
             if packet.give(streams, stream, u64::MAX) == 0 {
                 return false;
             }
-            next = self.sequential.first_from(stream + 1);
+            next = self.sequential.first_from(stream.next());
         }
         true
     }
@@ -135,14 +135,14 @@ impl Level {
 impl Turn {
     fn following(self) -> Self {
         match self {
-            Self::Sequential => Self::Incremental(0),
-            Self::Incremental(stream) => Self::Incremental(stream + 1),
+            Self::Sequential => Self::Incremental(StreamIndex::FIRST),
+            Self::Incremental(stream) => Self::Incremental(stream.next()),
         }
     }
 }
 
 impl StreamScheduler for Priority {
-    fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
+    fn on_change(&mut self, stream: StreamIndex, streams: &SendBuffer) {
         let attributes = streams.streams()[stream].attributes();
         let level = &mut self.levels[usize::from(attributes.urgency).min(LEVELS - 1)];
         let set =

@@ -1,6 +1,6 @@
 //! Round robin, packet by packet (Khan et al. 2023, Computer Networks, section 5.2).
 
-use leobench_base::SimTime;
+use leobench_base::{SimTime, StreamIndex};
 
 use super::{PacketShares, SchedulerContext, SchedulerModel, StreamScheduler};
 use crate::buffer::SendBuffer;
@@ -12,12 +12,12 @@ leobench_base::spec! {
 
 impl SchedulerModel for RoundRobinSpec {
     fn build(&self, _context: &SchedulerContext<'_>) -> Result<Box<dyn StreamScheduler>, String> {
-        Ok(Box::new(RoundRobin { next: 0 }))
+        Ok(Box::new(RoundRobin { next: StreamIndex::FIRST }))
     }
 }
 
 struct RoundRobin {
-    next: usize,
+    next: StreamIndex,
 }
 
 impl StreamScheduler for RoundRobin {
@@ -35,12 +35,12 @@ impl StreamScheduler for RoundRobin {
             }
             if first.is_none() {
                 first = Some(stream);
-                self.next = stream + 1;
+                self.next = stream.next();
             }
             if !packet.has_room() {
                 break;
             }
-            from = stream + 1;
+            from = stream.next();
         }
         Ok(())
     }

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use leobench_base::spec::Fault;
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::{SimDuration, SimTime, StreamIndex};
+use typed_index_collections::TiVec;
 
 use super::most_urgent::MostUrgent;
 use super::tournament::Key;
@@ -60,8 +61,9 @@ impl SchedulerModel for SojournSpec {
             })));
         }
         let slot = self.slot.unwrap_or(SLOT).as_nanos();
-        let mut batches: Vec<Batches> = (0..context.streams).map(|_| Batches::new(slot)).collect();
-        let per_batch = move |index: usize, stream: &_| batches[index].key(stream);
+        let mut batches: TiVec<StreamIndex, _> =
+            (0..context.streams).map(|_| Batches::new(slot)).collect();
+        let per_batch = move |index: StreamIndex, stream: &_| batches[index].key(stream);
         Ok(Box::new(MostUrgent::new(context.streams, context.rng, per_batch)))
     }
 }

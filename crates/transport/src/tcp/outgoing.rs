@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use leobench_base::StreamIndex;
 use leobench_base::segment::Mark;
 
 use super::send_room::{Progress, SendRoom};
@@ -89,7 +90,7 @@ impl Outgoing {
         let Some(buffer) = &mut self.buffer else { return };
         let skipped = offset.checked_sub(buffer.taken());
         let Some(skipped) = skipped else { panic!("byte {offset} is acknowledged, not delivered") };
-        buffer.take(0, skipped);
+        buffer.take(StreamIndex::FIRST, skipped);
         self.plaintext = offset;
         self.start.1 = offset;
     }
@@ -189,7 +190,7 @@ impl Outgoing {
             let content = if self.tls { self.backlog().min(RECORD) } else { missing };
             let buffer = self.buffer.as_mut().filter(|_| content > 0);
             let Some(buffer) = buffer else { panic!("{missing} bytes to send that nobody wrote") };
-            buffer.take(0, content);
+            buffer.take(StreamIndex::FIRST, content);
             self.plaintext += content;
             self.written += content;
             if self.tls {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leobench_base::spec::Fault;
-use leobench_base::{RngTree, SimTime};
+use leobench_base::{RngTree, SimTime, StreamIndex};
 
 use crate::buffer::SendBuffer;
 use crate::path_choice::{Backlog, Choice, PathScheduler, PathView};
@@ -63,7 +63,7 @@ impl Adaptation for InOrder {
 }
 
 impl PluginScheduler for InOrder {
-    fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
+    fn on_change(&mut self, _stream: StreamIndex, _streams: &SendBuffer) {}
 
     fn fills_packets(&self) -> bool {
         true
@@ -76,11 +76,11 @@ impl PluginScheduler for InOrder {
         mut room: u64,
         requests: &mut Vec<(usize, u64)>,
     ) -> Result<(), String> {
-        for (stream, buffer) in streams.streams().iter().enumerate() {
+        for (stream, buffer) in streams.streams().iter_enumerated() {
             let bytes = buffer.backlog().min(room);
             if bytes > 0 && streams.is_occupied(stream) {
                 room -= bytes;
-                requests.push((stream, bytes));
+                requests.push((stream.index(), bytes));
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use leobench_base::packet::{Datagram, IPV4_UDP_HEADER};
 use leobench_base::spec::Fault;
 use leobench_base::{Body, Bytes, Ecn, End, Meta, Packet, Protocol, SimTime, StreamIndex};
+use typed_index_collections::{TiVec, ti_vec};
 
 use crate::buffer::{Attributes, Message, SendBuffer};
 use crate::endpoint::{Endpoint, EndpointError, Input, Outbox, PathSample, Report, Totals};
@@ -54,7 +55,7 @@ pub struct UdpEndpoint {
     /// Messages and datagrams that have not left yet.
     written: VecDeque<Written>,
     /// The number of the next message to leave on each stream.
-    next_message: Vec<u64>,
+    next_message: TiVec<StreamIndex, u64>,
     reports: Vec<Report>,
     totals: Totals,
 }
@@ -82,7 +83,7 @@ impl UdpEndpoint {
             spec,
             buffer: SendBuffer::new(&vec![Attributes::default(); streams]),
             written: VecDeque::new(),
-            next_message: vec![0; streams],
+            next_message: ti_vec![0; streams],
             reports: Vec::new(),
             totals: Totals::default(),
         }
@@ -95,31 +96,31 @@ impl UdpEndpoint {
             Some(Written::Datagram(datagram)) => {
                 *room -= 1;
                 self.send_datagram(now, datagram, outbox);
-                (datagram.stream as usize, u64::from(datagram.payload))
+                (datagram.stream, u64::from(datagram.payload))
             }
             Some(Written::Message { stream, mut parts, left: before }) => {
-                let message = self.next_message[stream.index()];
+                let message = self.next_message[stream];
                 let mut left = before;
                 while !left.is_zero() && *room > 0 {
                     *room -= 1;
                     let payload = left.min(self.spec.payload);
                     left -= payload;
-                    let (stream, payload) = (stream.index() as u32, payload.get() as u32);
+                    let payload = payload.get() as u32;
                     let datagram = Datagram { message, id: parts, stream, payload };
                     self.send_datagram(now, datagram, outbox);
                     parts += 1;
                 }
                 if left.is_zero() {
-                    self.next_message[stream.index()] += 1;
+                    self.next_message[stream] += 1;
                 } else {
                     self.written.push_front(Written::Message { stream, parts, left });
                 }
-                (stream.index(), (before - left).get())
+                (stream, (before - left).get())
             }
         };
         self.buffer.take(stream, taken);
         let offset = self.buffer.streams()[stream].taken();
-        outbox.reports.push(Report::Sent { stream: stream.into(), offset });
+        outbox.reports.push(Report::Sent { stream, offset });
     }
 
     fn send_datagram(&mut self, now: SimTime, datagram: Datagram, outbox: &mut Outbox) {
@@ -139,7 +140,7 @@ impl Endpoint for UdpEndpoint {
     fn input(&mut self, _now: SimTime, input: Input<'_>) -> Result<(), EndpointError> {
         match input {
             Input::Message { stream, message } => {
-                self.buffer.push(stream.index(), message);
+                self.buffer.push(stream, message);
                 self.written.push_back(Written::Message { stream, parts: 0, left: message.size });
             }
             Input::Datagram { datagram, created } => {
@@ -149,7 +150,7 @@ impl Endpoint for UdpEndpoint {
                     "{datagram:?} in {} of payload",
                     self.spec.payload
                 );
-                self.buffer.push(datagram.stream as usize, Message { size, created });
+                self.buffer.push(datagram.stream, Message { size, created });
                 self.written.push_back(Written::Datagram(datagram));
             }
             Input::Packet(packet) => {

@@ -79,8 +79,9 @@ fn messages_are_numbered_by_stream() {
     for mut packet in poll(&mut sender, SimTime::ZERO).packets {
         receiver.input(SimTime::ZERO, Input::Packet(&mut packet)).unwrap();
     }
-    let expected = [(0, 0), (1, 0), (0, 1)]
-        .map(|(stream, message)| arrived(Datagram { message, id: 0, stream, payload: 10 }));
+    let expected = [(0, 0), (1, 0), (0, 1)].map(|(stream, message)| {
+        arrived(Datagram { message, id: 0, stream: stream.into(), payload: 10 })
+    });
     assert_eq!(poll(&mut receiver, SimTime::ZERO).reports, expected);
     assert_eq!(poll(&mut receiver, SimTime::ZERO).reports, []);
 }
@@ -110,7 +111,7 @@ fn marks_reach_the_application() {
     packet.meta.ecn = Ecn::Ce;
     let mut receiver = receiver();
     receiver.input(SimTime::ZERO, Input::Packet(&mut packet)).unwrap();
-    let datagram = Datagram { message: 0, id: 0, stream: 0, payload: 10 };
+    let datagram = Datagram { message: 0, id: 0, stream: 0.into(), payload: 10 };
     let expected = [Report::Datagram { datagram, is_marked: true }];
     assert_eq!(poll(&mut receiver, SimTime::ZERO).reports, expected);
 }
@@ -119,8 +120,8 @@ fn marks_reach_the_application() {
 #[test]
 fn datagrams_of_the_application_go_both_ways() {
     let (now, mut ends) = (SimTime::ZERO, [sender(3, 1_000), receiver()]);
-    let media = Datagram { message: 0, id: 70, stream: 2, payload: 1_000 };
-    let feedback = Datagram { message: 9, id: 4, stream: 0, payload: 40 };
+    let media = Datagram { message: 0, id: 70, stream: 2.into(), payload: 1_000 };
+    let feedback = Datagram { message: 9, id: 4, stream: 0.into(), payload: 40 };
     write(&mut ends[0], now, 1, 5);
     ends[0].input(now, Input::Datagram { datagram: media, created: now }).unwrap();
     let mut there = poll(&mut ends[0], now).packets;
@@ -184,7 +185,7 @@ proptest! {
             let Report::Datagram { datagram: Datagram { stream, payload, .. }, .. } = report else {
                 panic!("{report:?}")
             };
-            received[stream as usize] += u64::from(payload);
+            received[stream.index()] += u64::from(payload);
         }
         prop_assert_eq!((written, written), (sent, received));
         let bytes = written.iter().sum::<u64>();

@@ -254,7 +254,7 @@ proptest! {
         let length = payload.len() as u64;
         let quic = Body::UdpBytes(payload.as_slice().into());
         assert_round_trip(&meta(Protocol::Udp, 8 + length), quic)?;
-        let datagram = Datagram { message: 1, id: 0, stream: 0, payload: length as u32 };
+        let datagram = Datagram { message: 1, id: 0, stream: 0.into(), payload: length as u32 };
         assert_round_trip(&meta(Protocol::Udp, 8 + length), Body::Datagram(datagram))?;
         let empty = Segment::default();
         assert_round_trip(&meta(Protocol::Tcp, empty.len()), Body::Tcp(empty))?;

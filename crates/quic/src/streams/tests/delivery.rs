@@ -78,7 +78,8 @@ impl Exchange {
         if flows > 0 && self.chance(50) {
             let (stream, size) = (self.rng.below(flows) as usize, 1 + self.rng.below(3_000));
             self.pair.write(end, stream, size);
-            *self.written[end].entry(self.pair.ends[end].flow_id(stream)).or_default() += size;
+            *self.written[end].entry(self.pair.ends[end].flow_id(stream.into())).or_default() +=
+                size;
             return;
         }
         let kind = if self.chance(50) { BIDIRECTIONAL } else { UNIDIRECTIONAL };
@@ -125,7 +126,7 @@ impl Exchange {
     fn conclude(&mut self) {
         for end in [CLIENT, SERVER] {
             self.pair.ends[end].finish();
-            for stream in 0..self.pair.ends[end].flow_count() {
+            for stream in self.pair.ends[end].flow_streams() {
                 let id = self.pair.ends[end].flow_id(stream);
                 self.written[end].entry(id).or_default();
                 self.ended[end].push(id);

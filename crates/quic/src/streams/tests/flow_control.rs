@@ -1,5 +1,7 @@
 //! Limits (RFC 9000 section 4).
 
+use leobench_base::StreamIndex;
+
 use super::*;
 
 /// Frames of a packet that are not STREAM frames.
@@ -61,7 +63,7 @@ fn a_streams_limit_holds_it_alone() {
     let first = pair.packet(CLIENT, 900).unwrap();
     assert_eq!(data(&first), [(2, 0, 300, false), (6, 0, 200, false)]);
     let buffer = pair.ends[CLIENT].send_buffer().unwrap();
-    assert!(!buffer.is_occupied(0) && buffer.backlog() == 700);
+    assert!(!buffer.is_occupied(StreamIndex::FIRST) && buffer.backlog() == 700);
     assert_eq!(control(&first), [Frame::StreamDataBlocked { id: StreamId(2), limit: 300 }]);
     pair.deliver(CLIENT, &first);
     let limits = pair.packet(SERVER, 900).unwrap();

@@ -143,7 +143,7 @@ impl Pair {
 
     fn write(&mut self, end: usize, stream: usize, size: u64) {
         let message = Message { size: Bytes::new(size), created: self.now };
-        self.ends[end].push(stream, message);
+        self.ends[end].push(stream.into(), message);
     }
 
     /// The next packet of an end. Its frames take what they are accounted for, new bytes leave once and in order, and

@@ -1,5 +1,6 @@
 //! Packets carry exactly the scheduler's choice, to the last byte.
 
+use leobench_base::StreamIndex;
 use leobench_base::varint::varint_size;
 use leobench_transport::scheduler::{Multiplexer, Share, stream_header};
 use proptest::prelude::*;
@@ -22,16 +23,17 @@ proptest! {
         let attributes = vec![Attributes::default(); streams];
         let rng = RngTree::new(1).child("scheduler");
         let mut plain = Multiplexer::new(&setup.scheduler, &attributes, &rng, Plugins::NONE).unwrap();
-        for stream in 0..streams {
+        for stream in (0..streams).map(StreamIndex::from) {
             plain.hold(stream, true);
         }
-        for stream in 0..streams {
+        for stream in (0..streams).map(StreamIndex::from) {
             plain.hold(stream, false);
         }
         for (stream, size) in sizes.into_iter().enumerate() {
             let message = Message { size: Bytes::new(size), created: pair.now };
-            pair.ends[CLIENT].push(stream % streams, message);
-            plain.push(stream % streams, message);
+            let stream = StreamIndex::from(stream % streams);
+            pair.ends[CLIENT].push(stream, message);
+            plain.push(stream, message);
         }
         for room in rooms {
             if plain.buffer().backlog() == 0 {
@@ -42,17 +44,17 @@ proptest! {
             let packet = pair.packet(CLIENT, room).unwrap();
             let sent: Vec<_> = data(&packet).iter().map(|frame| (frame.0 / 4, frame.2)).collect();
             let expected: Vec<_> =
-                chosen.iter().map(|share| (share.stream as u64, share.bytes)).collect();
+                chosen.iter().map(|share| (share.stream.index() as u64, share.bytes)).collect();
             prop_assert_eq!(&sent, &expected);
             for share in chosen {
                 plain.take(share.stream, share.bytes);
             }
             // Less room than the next stream's frame needs.
             let used: u64 = packet.frames.iter().map(Frame::size).sum();
-            let next = (0..streams).filter(|stream| plain.buffer().is_occupied(*stream));
+            let next = (0..streams).map(StreamIndex::from).filter(|stream| plain.buffer().is_occupied(*stream));
             let next = next.map(|stream| {
                 let offset = plain.buffer().streams()[stream].taken();
-                stream_header(4 * stream as u64 + 2, offset)
+                stream_header(4 * stream.index() as u64 + 2, offset)
             });
             let least = next.max().map_or(room, |header| header.max(1));
             prop_assert!(room - used <= least, "{} left of {room}", room - used);

@@ -25,7 +25,7 @@ fn delivered(stream: usize, offset: u64) -> Report {
 }
 
 fn part(message: u64, payload: u64) -> Datagram {
-    Datagram { message, id: 0, stream: 0, payload: payload as u32 }
+    Datagram { message, id: 0, stream: 0.into(), payload: payload as u32 }
 }
 
 fn datagram(message: u64, payload: u64) -> Report {

@@ -65,8 +65,8 @@ impl Observer {
             self.recorder.transport(now, flow, sample)?;
         }
         if let Some(buffer) = buffer {
-            for (stream, buffer) in buffer.streams().iter().enumerate() {
-                self.recorder.stream(now, flow, stream.into(), buffer)?;
+            for (stream, buffer) in buffer.streams().iter_enumerated() {
+                self.recorder.stream(now, flow, stream, buffer)?;
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Accounting for packets that links mark or drop, and for those that nodes cannot forward.
 
 use leobench_base::packet::{Body, Datagram};
-use leobench_base::{Descriptor, DirectionId, NodeId, Packet, StreamIndex};
+use leobench_base::{Descriptor, DirectionId, NodeId, Packet};
 use leobench_link::{Cause, Drop, Mark};
 
 use crate::network::observe::NetworkEvent;
@@ -58,7 +58,6 @@ impl Network {
             Body::Udp(_) | Body::UdpBytes(_) | Body::Tcp(_) | Body::Filler => None,
         };
         if let (Some(flow), Some(Datagram { stream, message, .. })) = (meta.label.flow, datagram) {
-            let stream = StreamIndex::from(stream as usize);
             self.observer.emit(self.now, NetworkEvent::MessageLost { flow, stream, message })?;
         } else if let (Location::Link(direction), Body::Raw(raw)) = (location, body)
             && cause == Cause::MTU

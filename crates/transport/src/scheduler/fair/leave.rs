@@ -1,6 +1,7 @@
 //! Fair queueing that leaves unused shares empty.
 
-use leobench_base::SimTime;
+use leobench_base::{SimTime, StreamIndex};
+use typed_index_collections::TiVec;
 
 use super::{Part, most_streams, round};
 use crate::buffer::SendBuffer;
@@ -8,7 +9,7 @@ use crate::scheduler::{PacketShares, StreamScheduler};
 
 /// Shares packets among the next streams in order, including idle ones: all streams, or ten if there are more.
 pub(super) struct Leave {
-    accounts: Vec<Account>,
+    accounts: TiVec<StreamIndex, Account>,
     /// The first of the next streams in order.
     next: usize,
     parts: Vec<Part>,
@@ -34,13 +35,13 @@ impl Leave {
         self.parts.clear();
         let all = self.accounts.len();
         let sharing = most_streams(room).min(all);
-        let Some(first) = streams.next_occupied(self.next) else { return 0 };
+        let Some(first) = streams.next_occupied(self.next.into()) else { return 0 };
         // Groups of streams without waiting bytes are skipped.
-        let ahead = (first + all - self.next) % all;
+        let ahead = (first.index() + all - self.next) % all;
         let start = self.next + ahead / sharing * sharing;
         self.next = (start + sharing) % all;
         let mut weights = 0;
-        for stream in (start..start + sharing).map(|stream| stream % all) {
+        for stream in (start..start + sharing).map(|number| StreamIndex::from(number % all)) {
             let account = &mut self.accounts[stream];
             weights += i128::from(account.weight);
             if streams.is_occupied(stream) {

@@ -6,6 +6,7 @@ mod redistribute;
 mod waiting;
 
 use leave::Leave;
+use leobench_base::StreamIndex;
 use leobench_base::varint::varint_size;
 use redistribute::Redistribute;
 
@@ -46,7 +47,7 @@ fn most_streams(room: u64) -> usize {
 /// A stream's part of the packet under construction.
 #[derive(Clone, Copy, Debug)]
 struct Part {
-    stream: usize,
+    stream: StreamIndex,
     weight: i128,
     /// Waiting bytes.
     backlog: u64,
@@ -63,7 +64,7 @@ struct Part {
 }
 
 impl Part {
-    fn new(stream: usize, weight: u64, streams: &SendBuffer) -> Self {
+    fn new(stream: StreamIndex, weight: u64, streams: &SendBuffer) -> Self {
         let buffer = &streams.streams()[stream];
         Self {
             stream,

@@ -1,5 +1,7 @@
 //! Shares computed by hand, and long-run shares.
 
+use leobench_base::StreamIndex;
+
 use super::super::tests::{Harness, spec};
 use crate::buffer::Attributes;
 
@@ -99,9 +101,9 @@ fn idle_streams_earn_nothing() {
     // 4 + 2 + 2: half each at once.
     assert_eq!(fq.send(1_200), [(0, 596), (1, 596)]);
     // A held stream counts as idle.
-    fq.streams.hold(1, true);
+    fq.streams.hold(1.into(), true);
     fq.send(1_200);
-    fq.streams.hold(1, false);
+    fq.streams.hold(1.into(), false);
     assert_eq!(fq.send(1_200), [(0, 595), (1, 595)]);
 }
 
@@ -129,7 +131,7 @@ fn saturated(scheduler: &str, weights: &[f64], packets: usize) -> Vec<f64> {
     let mut harness = harness(scheduler, weights.len());
     for packet in 0..packets {
         for stream in 0..weights.len() {
-            while harness.streams.buffer().streams()[stream].backlog() < 3_000 {
+            while harness.streams.buffer().streams()[StreamIndex::from(stream)].backlog() < 3_000 {
                 harness.write(stream, 40 + 137 * (stream as u64 + 1) % 1_500);
             }
         }

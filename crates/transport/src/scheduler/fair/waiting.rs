@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use leobench_base::StreamIndex;
+use typed_index_collections::{TiVec, ti_vec};
+
 /// The streams with bytes waiting.
 ///
 /// A stream that was served keeps its place until somebody asks for an order. Where all streams share the packet, nobody does.
 pub(super) struct Waiting {
-    places: Vec<Place>,
+    places: TiVec<StreamIndex, Place>,
     ranks: BTreeSet<Rank>,
     /// Those that are not where they belong.
-    moved: Vec<u32>,
+    moved: Vec<StreamIndex>,
 }
 
 /// The place of a stream in the order.
@@ -30,7 +33,7 @@ pub(super) struct Rank(u128);
 
 impl Rank {
     /// The rank of a stream of this weight that was served so many bytes.
-    pub(super) fn new(stream: usize, weight: u64, served: u64) -> Self {
+    pub(super) fn new(stream: StreamIndex, weight: u64, served: u64) -> Self {
         let level = match weight {
             weight if weight.is_power_of_two() => {
                 u128::from(served) << (40 - weight.trailing_zeros())
@@ -42,18 +45,18 @@ impl Rank {
                 (u128::from(whole) << 40) | u128::from((first << 20) | ((rest << 20) / weight))
             }
         };
-        Self((level << 32) | stream as u128)
+        Self((level << 32) | stream.index() as u128)
     }
 
-    pub(super) fn stream(self) -> usize {
-        self.0 as u32 as usize
+    pub(super) fn stream(self) -> StreamIndex {
+        (self.0 as u32 as usize).into()
     }
 }
 
 impl Waiting {
     /// None of so many streams.
     pub(super) fn new(streams: usize) -> Self {
-        Self { places: vec![Place::Nowhere; streams], ranks: BTreeSet::new(), moved: Vec::new() }
+        Self { places: ti_vec![Place::Nowhere; streams], ranks: BTreeSet::new(), moved: Vec::new() }
     }
 
     /// How many streams there are.
@@ -62,7 +65,7 @@ impl Waiting {
     }
 
     /// Whether a stream is one of them.
-    pub(super) fn contains(&self, stream: usize) -> bool {
+    pub(super) fn contains(&self, stream: StreamIndex) -> bool {
         self.places[stream] != Place::Nowhere
     }
 
@@ -74,27 +77,27 @@ impl Waiting {
 
     /// Notes that a stream was served.
     #[inline]
-    pub(super) fn on_served(&mut self, stream: usize) {
+    pub(super) fn on_served(&mut self, stream: StreamIndex) {
         if let Place::Settled(rank) = self.places[stream] {
             self.places[stream] = Place::Stale(rank);
-            self.moved.push(stream as u32);
+            self.moved.push(stream);
         }
     }
 
     /// Removes a stream.
-    pub(super) fn remove(&mut self, stream: usize) {
+    pub(super) fn remove(&mut self, stream: StreamIndex) {
         let place = std::mem::replace(&mut self.places[stream], Place::Nowhere);
         if let Place::Settled(rank) | Place::Stale(rank) = place {
             self.ranks.remove(&rank);
         }
         if let Place::Stale(_) = place {
-            self.moved.retain(|other| *other != stream as u32);
+            self.moved.retain(|other| *other != stream);
         }
     }
 
     /// Moves the streams that were served to where their ranks, by stream, put them.
-    pub(super) fn settle(&mut self, rank: impl Fn(usize) -> Rank) {
-        for stream in self.moved.drain(..).map(|stream| stream as usize) {
+    pub(super) fn settle(&mut self, rank: impl Fn(StreamIndex) -> Rank) {
+        for stream in self.moved.drain(..) {
             if let Place::Stale(before) = self.places[stream] {
                 self.ranks.remove(&before);
             }
@@ -105,7 +108,7 @@ impl Waiting {
     }
 
     /// Those after the lowest `passed`, lowest first, if all are settled.
-    pub(super) fn after(&self, passed: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn after(&self, passed: usize) -> impl Iterator<Item = StreamIndex> {
         self.ranks.iter().skip(passed).map(|rank| rank.stream())
     }
 }
@@ -120,6 +123,7 @@ mod tests {
         /// In units of 2^-40 bytes, rounded down.
         #[test]
         fn ranks_are_levels(served in 0u64..1 << 60, weight in 1u64..=1 << 30, stream in 0usize..1 << 31) {
+            let stream = stream.into();
             let rank = Rank::new(stream, weight, served);
             prop_assert_eq!(rank.0 >> 32, (u128::from(served) << 40) / u128::from(weight));
             prop_assert_eq!(rank.stream(), stream);
@@ -131,14 +135,14 @@ mod tests {
             served in prop::collection::vec(0u64..50, 1..40),
             steps in prop::collection::vec((0usize..40, 0u64..50, 0u8..4), 0..60),
         ) {
-            let mut served = served;
+            let mut served = TiVec::from(served);
             let mut waiting = Waiting::new(served.len());
-            let mut present = vec![true; served.len()];
-            for (stream, served) in served.iter().enumerate() {
+            let mut present = ti_vec![true; served.len()];
+            for (stream, served) in served.iter_enumerated() {
                 waiting.insert(Rank::new(stream, 1, *served));
             }
             for (stream, more, what) in steps {
-                let stream = stream % served.len();
+                let stream = StreamIndex::from(stream % served.len());
                 match what {
                     0 => waiting.settle(|stream| Rank::new(stream, 1, served[stream])),
                     1 => {
@@ -156,7 +160,7 @@ mod tests {
                 prop_assert_eq!((waiting.len(), waiting.after(0).count()), (count, count));
             }
             waiting.settle(|stream| Rank::new(stream, 1, served[stream]));
-            let mut plain: Vec<_> = (0..served.len()).filter(|stream| present[*stream]).collect();
+            let mut plain: Vec<_> = served.keys().filter(|stream| present[*stream]).collect();
             plain.sort_by_key(|stream| (served[*stream], *stream));
             prop_assert!(waiting.after(0).eq(plain.iter().copied()));
         }

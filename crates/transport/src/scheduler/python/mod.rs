@@ -1,7 +1,8 @@
 //! Schedulers written in Python: the host of plug-ins builds them, and this file validates their choices.
 
-use leobench_base::SimTime;
 use leobench_base::spec::{Fault, Table, Weight};
+use leobench_base::{SimTime, StreamIndex};
+use typed_index_collections::{TiVec, ti_vec};
 
 use super::{PacketShares, SchedulerContext, SchedulerModel, StreamScheduler, one_weight_each};
 use crate::buffer::SendBuffer;
@@ -32,13 +33,13 @@ impl PythonSpec {
 
     fn kind(&self, streams: usize) -> PluginKind {
         PluginKind::StreamScheduler {
-            weights: (0..streams).map(|stream| self.weight(stream)).collect(),
+            weights: (0..streams).map(|stream| self.weight(stream.into())).collect(),
         }
     }
 
     /// The weight of a stream.
-    fn weight(&self, stream: usize) -> f64 {
-        let given = self.weights.as_ref().and_then(|weights| weights.get(stream));
+    fn weight(&self, stream: StreamIndex) -> f64 {
+        let given = self.weights.as_ref().and_then(|weights| weights.get(stream.index()));
         given.map_or(1.0, |weight| weight.get())
     }
 }
@@ -58,16 +59,17 @@ impl SchedulerModel for PythonSpec {
         else {
             return Err("was built as another kind of plug-in".to_owned());
         };
-        Ok(Box::new(Python { plugin, requests: Vec::new(), requested: vec![0; streams] }))
+        Ok(Box::new(Python { plugin, requests: Vec::new(), requested: ti_vec![0; streams] }))
     }
 }
 
 /// Calls a scheduler and rejects invalid choices.
 struct Python {
     plugin: Box<dyn PluginScheduler>,
+    /// Numbers of streams and bytes, as the plug-in gave them.
     requests: Vec<(usize, u64)>,
     /// The bytes requested per stream for the current packet; zero between packets.
-    requested: Vec<u64>,
+    requested: TiVec<StreamIndex, u64>,
 }
 
 impl StreamScheduler for Python {
@@ -75,7 +77,7 @@ impl StreamScheduler for Python {
         self.plugin.fills_packets()
     }
 
-    fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
+    fn on_change(&mut self, stream: StreamIndex, streams: &SendBuffer) {
         self.plugin.on_change(stream, streams);
     }
 
@@ -92,11 +94,12 @@ impl StreamScheduler for Python {
         self.requests.clear();
         self.plugin.choose(now, streams, packet.room(), &mut self.requests)?;
         self.add_up(streams, packet.room())?;
-        for (stream, _) in &self.requests {
+        for (number, _) in &self.requests {
             // All requests for one stream go into one frame, at the position of the first.
-            let bytes = std::mem::take(&mut self.requested[*stream]);
+            let stream = StreamIndex::from(*number);
+            let bytes = std::mem::take(&mut self.requested[stream]);
             if bytes > 0 {
-                packet.give(streams, *stream, bytes);
+                packet.give(streams, stream, bytes);
             }
         }
         Ok(())
@@ -107,25 +110,27 @@ impl Python {
     /// Adds up the requests for each stream.
     fn add_up(&mut self, streams: &SendBuffer, room: u64) -> Result<(), String> {
         let mut sum = 0u64;
-        for (stream, bytes) in &self.requests {
-            let Some(buffer) = streams.streams().get(*stream) else {
-                let last = streams.streams().len() - 1;
+        for (number, bytes) in &self.requests {
+            let count = streams.streams().len();
+            if *number >= count {
+                let last = count - 1;
                 return Err(format!(
-                    "chose stream {stream}, which does not exist; allowed: 0 to {last}"
+                    "chose stream {number}, which does not exist; allowed: 0 to {last}"
                 ));
-            };
-            let waiting = buffer.backlog();
+            }
+            let stream = StreamIndex::from(*number);
+            let waiting = streams.streams()[stream].backlog();
             if waiting == 0 {
-                return Err(format!("chose stream {stream}, which has no bytes waiting"));
+                return Err(format!("chose stream {number}, which has no bytes waiting"));
             }
-            if !streams.is_occupied(*stream) {
-                return Err(format!("chose stream {stream}, which flow control blocks"));
+            if !streams.is_occupied(stream) {
+                return Err(format!("chose stream {number}, which flow control blocks"));
             }
-            let requested = &mut self.requested[*stream];
+            let requested = &mut self.requested[stream];
             *requested = requested.saturating_add(*bytes);
             if *requested > waiting {
                 return Err(format!(
-                    "gave stream {stream} {requested} bytes, but only {waiting} are waiting"
+                    "gave stream {number} {requested} bytes, but only {waiting} are waiting"
                 ));
             }
             sum = sum.saturating_add(*bytes);

@@ -1,5 +1,5 @@
 use leobench_base::spec::{At, Spec, TableSpec, Value};
-use leobench_base::{Bytes, RngTree};
+use leobench_base::{Bytes, RngTree, StreamIndex};
 
 use super::super::{FrameCosts, Multiplexer, Share};
 use super::*;
@@ -10,7 +10,7 @@ use crate::testing::in_order;
 struct Fixed(&'static [(usize, u64)]);
 
 impl PluginScheduler for Fixed {
-    fn on_change(&mut self, _stream: usize, _streams: &SendBuffer) {}
+    fn on_change(&mut self, _stream: StreamIndex, _streams: &SendBuffer) {}
 
     fn choose(
         &mut self,
@@ -28,11 +28,11 @@ impl PluginScheduler for Fixed {
 fn scheduled(requests: &'static [(usize, u64)]) -> Result<Vec<Share>, String> {
     let mut streams = SendBuffer::new(&[Attributes::default(); 4]);
     for (stream, size) in [(0, 600), (1, 2_000), (3, 500)] {
-        streams.push(stream, Message { size: Bytes::new(size), created: SimTime::ZERO });
+        streams.push(stream.into(), Message { size: Bytes::new(size), created: SimTime::ZERO });
     }
-    streams.hold(3, true);
+    streams.hold(3.into(), true);
     let plugin = Box::new(Fixed(requests));
-    let mut scheduler = Python { plugin, requests: Vec::new(), requested: vec![0; 4] };
+    let mut scheduler = Python { plugin, requests: Vec::new(), requested: ti_vec![0; 4] };
     let mut packet = PacketShares::default();
     let mut given = Vec::new();
     // Twice, because no state may remain between packets.
@@ -48,7 +48,11 @@ fn scheduled(requests: &'static [(usize, u64)]) -> Result<Vec<Share>, String> {
 #[test]
 fn wishes_are_granted_in_order_and_the_last_is_cut_for_the_headers() {
     let shares = |requests| -> Vec<_> {
-        scheduled(requests).unwrap().iter().map(|share| (share.stream, share.bytes)).collect()
+        scheduled(requests)
+            .unwrap()
+            .iter()
+            .map(|share| (share.stream.index(), share.bytes))
+            .collect()
     };
     assert_eq!(shares(&[(1, 10), (0, 20)]), [(1, 10), (0, 20)]);
     // Headers (RFC 9000 section 19.8) at offset 0: type, stream and two bytes of length, then type and stream.
@@ -79,10 +83,10 @@ fn a_connection_names_the_class_that_failed() {
     let mut streams =
         Multiplexer::new(&spec, &[Attributes::default(); 2], &RngTree::new(1), &in_order())
             .unwrap();
-    streams.push(1, Message { size: Bytes::new(10), created: SimTime::ZERO });
+    streams.push(1.into(), Message { size: Bytes::new(10), created: SimTime::ZERO });
     streams.schedule(SimTime::ZERO, 100).unwrap();
-    assert_eq!(streams.shares(), [Share { stream: 1, bytes: 10 }]);
-    streams.take(1, 10);
+    assert_eq!(streams.shares(), [Share { stream: 1.into(), bytes: 10 }]);
+    streams.take(1.into(), 10);
     let error = streams.schedule(SimTime::from_nanos(1_500_000_000), 100).unwrap_err().to_string();
     assert_eq!(
         error,
@@ -102,10 +106,10 @@ fn a_class_has_a_name_and_a_weight_for_every_stream() {
     assert!(spec.check(2, &in_order()).unwrap_err().problem.contains("no such class"));
     spec.python = "m:MyScheduler".into();
     spec.check(2, &in_order()).unwrap();
-    assert_eq!(spec.weight(1).to_bits(), 1f64.to_bits());
+    assert_eq!(spec.weight(1.into()).to_bits(), 1f64.to_bits());
     spec.weights = Some([1.0, 3.0].iter().map(|weight| Weight::new(*weight).unwrap()).collect());
     spec.check(2, &in_order()).unwrap();
-    assert_eq!(spec.weight(1).to_bits(), 3f64.to_bits());
+    assert_eq!(spec.weight(1.into()).to_bits(), 3f64.to_bits());
     assert_eq!(spec.check(3, &in_order()).unwrap_err().problem, "has 2 weights, for 3 streams");
     spec.weights = Some(vec![Weight::new(1.0).unwrap()]);
     assert_eq!(spec.check(3, &in_order()).unwrap_err().problem, "has 1 weight, for 3 streams");

@@ -6,7 +6,7 @@ mod starvation;
 
 use leobench_base::spec::{At, Spec, Table, Value};
 use leobench_base::varint::varint_size;
-use leobench_base::{Bytes, SimDuration};
+use leobench_base::{Bytes, SimDuration, StreamIndex};
 use proptest::prelude::*;
 
 use super::packet::frame_header;
@@ -119,13 +119,13 @@ impl Harness {
         match *operation {
             Operation::Write(stream, size) => {
                 self.streams.push(
-                    stream % self.count,
+                    (stream % self.count).into(),
                     Message { size: Bytes::new(size), created: self.now },
                 );
             }
-            Operation::Hold(stream, held) => self.streams.hold(stream % self.count, held),
+            Operation::Hold(stream, held) => self.streams.hold((stream % self.count).into(), held),
             Operation::Wait(nanos) => self.now += SimDuration::from_nanos(nanos),
-            Operation::Send(room, stop) if self.streams.buffer().next_occupied(0).is_some() => {
+            Operation::Send(room, stop) if self.streams.buffer().has_occupied() => {
                 self.streams.schedule(self.now, room).unwrap();
                 let packet = (room, self.streams.shares().to_vec());
                 before(self.now, self.streams.buffer(), &packet);
@@ -145,13 +145,13 @@ impl Harness {
     }
 
     pub(super) fn write(&mut self, stream: usize, size: u64) {
-        self.streams.push(stream, Message { size: Bytes::new(size), created: self.now });
+        self.streams.push(stream.into(), Message { size: Bytes::new(size), created: self.now });
     }
 
     /// Sends a packet; returns its streams and bytes.
     pub(super) fn send(&mut self, room: u64) -> Vec<(usize, u64)> {
         let packet = self.follow(&Operation::Send(room, false), |_, _, _| ()).unwrap();
-        packet.1.iter().map(|share| (share.stream, share.bytes)).collect()
+        packet.1.iter().map(|share| (share.stream.index(), share.bytes)).collect()
     }
 }
 
@@ -174,15 +174,15 @@ fn check(spec: &SchedulerSpec, costs: FrameCosts, buffer: &SendBuffer, (room, sh
     for (index, share) in shares.iter().enumerate() {
         let waiting = buffer.streams()[share.stream].backlog();
         assert!((1..=waiting).contains(&share.bytes), "{name}: {share:?} of {waiting} waiting");
-        assert!(buffer.is_occupied(share.stream), "{name} serves stream {}, held", share.stream);
+        assert!(buffer.is_occupied(share.stream), "{name} serves {share:?}, held");
         assert!(shares[..index].iter().all(|other| other.stream != share.stream), "{shares:?}");
         served += share.bytes;
     }
     let used = frames(buffer, *room, shares);
     assert!(used <= *room, "{name}: {used} bytes in a packet of {room}: {shares:?}");
     // Work-conserving: while bytes wait, only room too small for a frame stays empty.
-    let waiting = |stream: usize| buffer.streams()[stream].backlog();
-    let occupied = (0..buffer.streams().len()).filter(|stream| buffer.is_occupied(*stream));
+    let waiting = |stream: StreamIndex| buffer.streams()[stream].backlog();
+    let occupied = buffer.streams().keys().filter(|stream| buffer.is_occupied(*stream));
     let all = served == occupied.map(waiting).sum::<u64>();
     let empty = room - used;
     let full = empty <= costs.most_unusable();

@@ -5,6 +5,8 @@
 //! 1/2 for back-pressure (equal queues, Little's law), sqrt(1/2) for sojourn times summed over messages (the sum of a
 //! queue is about lambda W^2 / 2) and 1 for the maximum delay.
 
+use typed_index_collections::ti_vec;
+
 use super::*;
 
 /// Time a message is in service.
@@ -20,7 +22,7 @@ fn ratio(text: &str, slot: SimDuration, load: f64, arrivals: u64, seed: u64) -> 
     let mut streams = Multiplexer::new(&spec(text), &attributes, &rng, Plugins::NONE).unwrap();
     let mut next = SimTime::ZERO + arrival.exponential(gap);
     let mut now = SimTime::ZERO;
-    let (mut waited, mut served) = ([0.0; 2], [0.0; 2]);
+    let (mut waited, mut served) = (ti_vec![0.0; 2], ti_vec![0.0; 2]);
     let mut arrived = 0;
     while arrived < arrivals {
         // A message goes into service as soon as the one before has left, or when it arrives.
@@ -28,7 +30,7 @@ fn ratio(text: &str, slot: SimDuration, load: f64, arrivals: u64, seed: u64) -> 
             now = now.max(next);
         }
         while next <= now {
-            let stream = usize::from(which.below(3) == 2);
+            let stream = StreamIndex::from(usize::from(which.below(3) == 2));
             streams.push(stream, Message { size: Bytes::new(1_000), created: next });
             next += arrival.exponential(gap);
             arrived += 1;
@@ -40,7 +42,8 @@ fn ratio(text: &str, slot: SimDuration, load: f64, arrivals: u64, seed: u64) -> 
         streams.take(stream, 1_000);
         now += slot;
     }
-    (waited[0] / served[0]) / (waited[1] / served[1])
+    let [first, second] = [0, 1].map(StreamIndex::from).map(|it| waited[it] / served[it]);
+    first / second
 }
 
 /// One run of a million arrivals scatters by 0.005 from seed to seed at a load of 0.8, one of two million by 0.002 at

@@ -106,14 +106,15 @@ fn follow(
                 {
                     let last =
                         stop && Some(index + 1) == packet.as_ref().map(|packet| packet.1.len());
-                    plain.take(share.stream, if last { share.bytes / 2 } else { share.bytes });
-                    plain.held[share.stream] |= last;
+                    let stream = share.stream.index();
+                    plain.take(stream, if last { share.bytes / 2 } else { share.bytes });
+                    plain.held[stream] |= last;
                 }
             }
             Operation::Wait(_) => {}
         }
         for stream in 0..streams {
-            let kept = &harness.streams.buffer().streams()[stream];
+            let kept = &harness.streams.buffer().streams()[StreamIndex::from(stream)];
             assert_eq!(kept.backlog(), plain.backlog(stream));
         }
     }
@@ -124,7 +125,7 @@ fn in_order(order: &[usize], buffer: &SendBuffer, room: u64) -> Vec<Share> {
     let mut packet = PacketShares::default();
     packet.start(room, FrameCosts::Exact);
     for stream in order {
-        if packet.give(buffer, *stream, u64::MAX) == 0 {
+        if packet.give(buffer, (*stream).into(), u64::MAX) == 0 {
             break;
         }
     }
@@ -145,9 +146,9 @@ proptest! {
                 for share in shares {
                     // Among ties, any choice is valid.
                     let most = waiting.iter().map(urgency).max();
-                    assert_eq!(Some(urgency(&share.stream)), most, "{kind}: {shares:?}");
-                    waiting.retain(|stream| *stream != share.stream);
-                    order.push(share.stream);
+                    assert_eq!(Some(urgency(&share.stream.index())), most, "{kind}: {shares:?}");
+                    waiting.retain(|stream| *stream != share.stream.index());
+                    order.push(share.stream.index());
                 }
                 // The next one, whose frame may not fit into the last bytes, is any of those that tie.
                 let served = in_order(&order, buffer, *room);
@@ -255,8 +256,8 @@ impl Levels {
         let payload: u64 = shares.iter().map(|share| share.bytes).sum();
         let due = |level: f64, stream: usize| {
             let due = f64::from(self.weights[stream]) * (level - self.reached[stream]);
-            let backlog = buffer.streams()[stream].backlog() as f64;
-            if buffer.is_occupied(stream) { due.clamp(0.0, backlog) } else { 0.0 }
+            let backlog = buffer.streams()[StreamIndex::from(stream)].backlog() as f64;
+            if buffer.is_occupied(stream.into()) { due.clamp(0.0, backlog) } else { 0.0 }
         };
         let streams = 0..self.weights.len();
         let (mut low, mut high) = (0.0, 1e9);
@@ -269,7 +270,7 @@ impl Levels {
         let short = if frames(buffer, *room, shares) == *room { 0.0 } else { 2.0 };
         let most = 2.0 + short;
         for stream in streams {
-            let given = shares.iter().find(|share| share.stream == stream);
+            let given = shares.iter().find(|share| share.stream == stream.into());
             let given = given.map_or(0.0, |share| share.bytes as f64);
             let due = due(high, stream);
             assert!((given - due).abs() < most, "{stream} got {given} of {due}: {shares:?}");
@@ -283,7 +284,7 @@ impl Levels {
             self.taken[stream] = kept.taken();
         }
         let now: Vec<_> =
-            (0..self.waiting.len()).map(|stream| buffer.is_occupied(stream)).collect();
+            (0..self.waiting.len()).map(|stream| buffer.is_occupied(stream.into())).collect();
         let before = std::mem::replace(&mut self.waiting, now);
         if before.iter().all(|waiting| !waiting) {
             self.reached.fill(0.0);

@@ -22,7 +22,7 @@ fn packets_until_served(text: &str, ahead: u64, arrivals: u64) -> Option<usize> 
         }
         harness.send(1_012);
         harness.follow(&Operation::Wait(1_000), |_, _, _| ());
-        harness.streams.buffer().streams()[0].backlog() == 0
+        harness.streams.buffer().streams()[StreamIndex::FIRST].backlog() == 0
     })
 }
 
@@ -72,8 +72,8 @@ fn back_pressure_keeps_draining_buffers_together() {
     let mut difference = 100_000;
     while harness.streams.buffer().backlog() > 0 {
         harness.send(1_200);
-        let [one, other] =
-            [0, 1].map(|stream| harness.streams.buffer().streams()[stream].backlog());
+        let [one, other] = [0, 1]
+            .map(|stream| harness.streams.buffer().streams()[StreamIndex::from(stream)].backlog());
         assert!(one.abs_diff(other) <= difference.max(1_200), "{one} and {other}");
         difference = one.abs_diff(other);
     }
@@ -87,8 +87,8 @@ fn back_pressure_keeps_equal_buffers_equal() {
     harness.write(1, 500_000);
     while harness.streams.buffer().backlog() > 0 {
         harness.send(1_200);
-        let [one, other] =
-            [0, 1].map(|stream| harness.streams.buffer().streams()[stream].backlog());
+        let [one, other] = [0, 1]
+            .map(|stream| harness.streams.buffer().streams()[StreamIndex::from(stream)].backlog());
         assert!(one.abs_diff(other) <= 1_200, "{one} and {other}");
     }
 }

@@ -6,7 +6,8 @@
 //! therefore costs the logarithm of the number of participating streams, and a second change of a stream between two
 //! queries costs almost nothing.
 
-use leobench_base::{RngTree, SimRng, SimTime};
+use leobench_base::{RngTree, SimRng, SimTime, StreamIndex};
+use typed_index_collections::{TiVec, ti_vec};
 
 /// The key for comparing streams at the time t in nanoseconds: `slope * t + offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl Key {
 /// The result of a match, or the entry of a single stream.
 #[derive(Clone, Copy, Debug)]
 struct Match {
-    winner: u32,
+    winner: StreamIndex,
     /// The number of streams below that share the largest key; zero if no stream participates.
     tied: u32,
     /// The key of the winner.
@@ -65,7 +66,7 @@ pub(super) struct Tournament {
     /// The position that changed last.
     changed: usize,
     /// The position of each stream.
-    places: Vec<u32>,
+    places: TiVec<StreamIndex, u32>,
     rng: SimRng,
 }
 
@@ -73,20 +74,21 @@ impl Tournament {
     /// A tournament of up to `streams` streams, without participants.
     pub(super) fn new(streams: usize, rng: &RngTree) -> Self {
         let entries = streams.next_power_of_two();
-        let empty = Match { winner: 0, tied: 0, key: Key::constant(0), until: u64::MAX };
+        let empty =
+            Match { winner: StreamIndex::FIRST, tied: 0, key: Key::constant(0), until: u64::MAX };
         Self {
             matches: vec![empty; 2 * entries],
             entries,
             last: entries,
             count: 0,
             changed: entries,
-            places: vec![NOWHERE; streams],
+            places: ti_vec![NOWHERE; streams],
             rng: rng.child("ties").rng(),
         }
     }
 
     /// Adds a stream with this key, updates its key, or removes it.
-    pub(super) fn set(&mut self, stream: usize, key: Option<Key>) {
+    pub(super) fn set(&mut self, stream: StreamIndex, key: Option<Key>) {
         match (self.places[stream], key) {
             (NOWHERE, None) => {}
             (NOWHERE, Some(key)) => {
@@ -103,21 +105,20 @@ impl Tournament {
         }
     }
 
-    fn enter(&mut self, stream: usize, place: usize, key: Key) {
-        let (winner, place_of) = (stream as u32, place as u32);
-        self.places[stream] = place_of;
-        self.matches[place] = Match { winner, tied: 1, key, until: u64::MAX };
+    fn enter(&mut self, stream: StreamIndex, place: usize, key: Key) {
+        self.places[stream] = place as u32;
+        self.matches[place] = Match { winner: stream, tied: 1, key, until: u64::MAX };
         self.replay_from(place);
     }
 
     /// Moves the stream at the last position to the free one.
-    fn leave(&mut self, stream: usize, place: usize) {
+    fn leave(&mut self, stream: StreamIndex, place: usize) {
         self.places[stream] = NOWHERE;
         self.count -= 1;
         let end = self.entries + self.count;
         if place != end {
             let moved = self.matches[end];
-            self.places[moved.winner as usize] = place as u32;
+            self.places[moved.winner] = place as u32;
             self.matches[place] = moved;
             self.replay_from(place);
         }
@@ -143,7 +144,7 @@ impl Tournament {
     }
 
     /// Suspends a participating stream, or resumes it with the key it has.
-    pub(super) fn rest(&mut self, stream: usize, rests: bool) {
+    pub(super) fn rest(&mut self, stream: StreamIndex, rests: bool) {
         let place = self.places[stream] as usize;
         self.matches[place].tied = (!rests).into();
         self.replay_from(place);
@@ -151,7 +152,7 @@ impl Tournament {
 
     /// A stream with the largest key at `now`, which never decreases. With constant keys, the time may be zero
     /// throughout.
-    pub(super) fn winner(&mut self, now: SimTime) -> Option<usize> {
+    pub(super) fn winner(&mut self, now: SimTime) -> Option<StreamIndex> {
         let now = now.as_nanos();
         // Usually one stream has changed: replay from its entry upwards, without a search.
         let mut index = self.changed / 2;
@@ -161,7 +162,7 @@ impl Tournament {
         }
         self.play(self.last, now);
         let last = &self.matches[self.last];
-        (last.tied > 0).then_some(last.winner as usize)
+        (last.tied > 0).then_some(last.winner)
     }
 
     /// Replays a match and the matches below it, if they are marked.

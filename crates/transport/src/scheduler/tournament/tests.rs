@@ -32,14 +32,15 @@ proptest! {
         operations in prop::collection::vec(any_operation(), 1..200),
     ) {
         let mut tournament = tournament(streams);
-        let mut keys = vec![None; streams];
+        let mut keys = ti_vec![None; streams];
         let mut now = 0;
         for operation in operations {
             match operation {
                 Operation::Set(stream, key) => {
                     let key = key.map(|(slope, offset)| Key { slope, offset: offset.into() });
-                    keys[stream % streams] = key;
-                    tournament.set(stream % streams, key);
+                    let stream = StreamIndex::from(stream % streams);
+                    keys[stream] = key;
+                    tournament.set(stream, key);
                 }
                 Operation::Ask(later) => {
                     now += later;
@@ -58,11 +59,11 @@ proptest! {
 fn keys_may_be_large() {
     let mut tournament = tournament(2);
     let slope = u64::from(u32::MAX);
-    tournament.set(0, Some(Key { slope, offset: i128::from(u64::MAX) << 32 }));
-    tournament.set(1, Some(Key { slope: slope + 1, offset: -7 }));
-    assert_eq!(tournament.winner(ns(u64::MAX - 1)), Some(0));
-    tournament.set(1, Some(Key { slope: slope + (1 << 33), offset: -7 }));
-    assert_eq!(tournament.winner(ns(u64::MAX - 1)), Some(1));
+    tournament.set(0.into(), Some(Key { slope, offset: i128::from(u64::MAX) << 32 }));
+    tournament.set(1.into(), Some(Key { slope: slope + 1, offset: -7 }));
+    assert_eq!(tournament.winner(ns(u64::MAX - 1)), Some(0.into()));
+    tournament.set(1.into(), Some(Key { slope: slope + (1 << 33), offset: -7 }));
+    assert_eq!(tournament.winner(ns(u64::MAX - 1)), Some(1.into()));
 }
 
 /// Whether counts of equally probable outcomes stay below the 99.9 % quantile of the chi-square distribution (Wilson
@@ -77,15 +78,15 @@ fn uniform(counts: &[u64]) -> bool {
 }
 
 /// Tied streams are spread unevenly over the tree, among others that lose.
-fn tied(count: usize) -> (Tournament, Vec<usize>) {
+fn tied(count: usize) -> (Tournament, Vec<StreamIndex>) {
     let tied: Vec<_> = (0..count).map(|index| index + index / 3 * 2 + 1).collect();
     let streams = tied[count - 1] + 2;
     let mut tournament = tournament(streams);
     for stream in 0..streams {
         let offset = if tied.contains(&stream) { 5 } else { (stream % 4) as i128 };
-        tournament.set(stream, Some(Key::constant(offset)));
+        tournament.set(stream.into(), Some(Key::constant(offset)));
     }
-    (tournament, tied)
+    (tournament, tied.into_iter().map(StreamIndex::from).collect())
 }
 
 #[test]
@@ -143,17 +144,17 @@ fn streams_served_once_each_come_in_every_order_alike() {
 
 #[test]
 fn keys_that_meet_at_an_instant_tie_then() {
-    let mut counts = vec![0; 3];
+    let mut counts = ti_vec![0; 3];
     let mut tournament = tournament(3);
     for start in (0..30_000).map(|round| 100 * round) {
         // At start + 10 all three are at 20; before it the first leads, after it the last.
         for (stream, slope) in [0u64, 1, 2].into_iter().enumerate() {
             let offset = 20 - i128::from(slope) * i128::from(start + 10);
-            tournament.set(stream, Some(Key { slope, offset }));
+            tournament.set(stream.into(), Some(Key { slope, offset }));
         }
-        assert_eq!(tournament.winner(ns(start + 9)), Some(0));
+        assert_eq!(tournament.winner(ns(start + 9)), Some(0.into()));
         counts[tournament.winner(ns(start + 10)).unwrap()] += 1;
-        assert_eq!(tournament.winner(ns(start + 11)), Some(2));
+        assert_eq!(tournament.winner(ns(start + 11)), Some(2.into()));
     }
-    assert!(uniform(&counts), "{counts:?}");
+    assert!(uniform(&counts.raw), "{counts:?}");
 }

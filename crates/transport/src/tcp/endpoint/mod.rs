@@ -385,7 +385,7 @@ impl Endpoint for TcpEndpoint {
             Input::Interface(change) => self.interfaces.change(change),
             Input::Message { stream, message } => {
                 if let Some(buffer) = self.outgoing.buffer_mut() {
-                    buffer.push(stream.index(), message);
+                    buffer.push(stream, message);
                 }
             }
             Input::Datagram { .. } => return Err(EndpointError::no_datagrams(now)),

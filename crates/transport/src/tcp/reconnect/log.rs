@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::{Bytes, SimTime};
+use leobench_base::{Bytes, SimTime, StreamIndex};
 
 use crate::buffer::{Attributes, Message, SendBuffer};
 
@@ -72,7 +72,7 @@ impl Log {
         let arrived = self.count.saturating_sub(waiting);
         let mut buffer = SendBuffer::from_offset(self.attributes, taken, arrived);
         for message in before.into_iter().chain(self.messages.iter().copied()) {
-            buffer.push(0, message);
+            buffer.push(StreamIndex::FIRST, message);
         }
         buffer
     }
@@ -103,7 +103,7 @@ mod tests {
         log.acknowledge(150);
         log.acknowledge(120);
         let buffer = log.buffer();
-        let stream = &buffer.streams()[0];
+        let stream = &buffer.streams()[StreamIndex::FIRST];
         assert_eq!((stream.taken(), stream.backlog()), (150, 450));
         assert_eq!((stream.messages(), stream.arrived()), (2, 3));
         assert!((seconds(stream.head_created()) - 2.0).abs() < 1e-9);
@@ -118,7 +118,7 @@ mod tests {
         let mut log = log(true);
         log.acknowledge(350);
         let buffer = log.buffer();
-        let stream = &buffer.streams()[0];
+        let stream = &buffer.streams()[StreamIndex::FIRST];
         assert_eq!((stream.taken(), stream.backlog()), (0, 600));
         assert_eq!((stream.messages(), stream.arrived()), (2, 3));
         assert!((seconds(stream.head_created()) - 1.0).abs() < 1e-9);

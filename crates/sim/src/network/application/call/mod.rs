@@ -99,7 +99,7 @@ impl Call {
         }
         let payload = packet.bytes.get() as u32;
         let id = self.packets.push(now, packet);
-        let datagram = Datagram { message, id, stream: stream.index() as u32, payload };
+        let datagram = Datagram { message, id, stream, payload };
         actions.push(Action::Datagram { end: End::Sender, datagram, created: now });
     }
 
@@ -118,7 +118,8 @@ impl Call {
             }
             let payload = message.bytes().get() as u32;
             let id = self.answers.push(now, message);
-            let datagram = Datagram { message: id, id, stream: 0, payload };
+            let stream = StreamIndex::FIRST;
+            let datagram = Datagram { message: id, id, stream, payload };
             actions.push(Action::Datagram { end: End::Receiver, datagram, created: now });
         }
     }

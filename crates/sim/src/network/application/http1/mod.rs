@@ -11,6 +11,7 @@ use leobench_base::{SimTime, StreamIndex};
 use leobench_transport::Message;
 use leobench_transport::buffer::{Attributes, SendBuffer};
 use leobench_transport::endpoint::Report;
+use typed_index_collections::{TiVec, ti_vec};
 
 use super::{Action, Application, ApplicationError, End, Page, PageTimes};
 use crate::scenario::ObjectSpec;
@@ -18,12 +19,12 @@ use crate::scenario::ObjectSpec;
 /// A page over connections of HTTP/1.1.
 pub(super) struct Http1 {
     page: Page,
-    urgencies: Vec<u8>,
+    urgencies: TiVec<StreamIndex, u8>,
     /// Responses, as far as they have not been sent.
     responses: SendBuffer,
-    connections: Vec<Connection>,
+    connections: TiVec<StreamIndex, Connection>,
     /// Open connections without an object; the one that became idle last is at the end, and is used first.
-    idle: Vec<usize>,
+    idle: Vec<StreamIndex>,
     /// Requests without a connection, by urgency and order.
     waiting: BTreeMap<(u8, u64), Request>,
     /// Requests so far.
@@ -37,7 +38,7 @@ pub(super) struct Http1 {
 /// A request that waits for a connection.
 #[derive(Clone, Copy)]
 struct Request {
-    object: usize,
+    object: StreamIndex,
     message: Message,
 }
 
@@ -58,7 +59,7 @@ enum State {
     Opening,
     Idle,
     /// It carries this object, from its request on.
-    Busy(usize),
+    Busy(StreamIndex),
 }
 
 /// The byte stream of one direction of a connection.
@@ -86,7 +87,7 @@ impl Http1 {
     /// The connections of a page of `objects`, at most `count`. The first opens at the start of the flow.
     pub(super) fn new(page: Page, objects: &[ObjectSpec], count: usize) -> Self {
         let attributes: Vec<Attributes> = objects.iter().flat_map(ObjectSpec::attributes).collect();
-        let mut connections = vec![Connection::default(); count];
+        let mut connections = ti_vec![Connection::default(); count];
         if let Some(first) = connections.first_mut() {
             first.state = State::Opening;
         }
@@ -108,19 +109,17 @@ impl Http1 {
     fn carry_out(&mut self, action: Action, actions: &mut Vec<Action>) {
         match action {
             Action::Write { end: End::Receiver, stream: object, message } => {
-                let object = object.index();
                 let place = (self.urgencies[object], self.requested);
                 self.requested += 1;
                 self.waiting.insert(place, Request { object, message });
             }
             Action::Write { end: End::Sender, stream: object, message } => {
-                let object = object.index();
                 // An answer follows a request, which took a connection.
                 let carries = |connection: &Connection| connection.state == State::Busy(object);
-                let Some(stream) = self.connections.iter().position(carries) else { return };
+                let Some(stream) = self.connections.position(carries) else { return };
                 self.connections[stream].answered.write(message);
                 self.responses.push(object, message);
-                actions.push(Action::Write { end: End::Sender, stream: stream.into(), message });
+                actions.push(Action::Write { end: End::Sender, stream, message });
             }
             // Connections persist (RFC 9112 section 9.3).
             Action::Finish { .. } => {}
@@ -143,7 +142,7 @@ impl Http1 {
             let connection = &mut self.connections[stream];
             connection.state = State::Busy(object);
             connection.asked.write(message);
-            actions.push(Action::Write { end: End::Receiver, stream: stream.into(), message });
+            actions.push(Action::Write { end: End::Receiver, stream, message });
         }
     }
 
@@ -151,11 +150,11 @@ impl Http1 {
     fn open_connections(&mut self, actions: &mut Vec<Action>) {
         let opening = |connection: &&Connection| connection.state == State::Opening;
         let opening = self.connections.iter().filter(opening).count();
-        let closed = self.connections.iter_mut().enumerate();
+        let closed = self.connections.iter_mut_enumerated();
         let closed = closed.filter(|(_, connection)| connection.state == State::Closed);
         for (stream, connection) in closed.take(self.waiting.len().saturating_sub(opening)) {
             connection.state = State::Opening;
-            actions.push(Action::Open { end: End::Receiver, stream: stream.into() });
+            actions.push(Action::Open { end: End::Receiver, stream });
         }
     }
 
@@ -163,21 +162,21 @@ impl Http1 {
     fn translate(&mut self, end: End, report: Report) -> Option<Report> {
         match (end, report) {
             (End::Receiver, Report::Room { stream, .. }) => {
-                if self.connections[stream.index()].state == State::Opening {
+                if self.connections[stream].state == State::Opening {
                     self.release(stream);
                 }
                 None
             }
             (End::Sender, Report::Sent { stream, offset }) => {
                 let Connection { state: State::Busy(object), answered, .. } =
-                    self.connections[stream.index()]
+                    self.connections[stream]
                 else {
                     return None;
                 };
                 let offset = answered.reached(offset)?;
                 let taken = self.responses.streams()[object].taken();
                 self.responses.take(object, offset - taken);
-                Some(Report::Sent { stream: object.into(), offset })
+                Some(Report::Sent { stream: object, offset })
             }
             (_, Report::Delivered { stream, offset }) => self.on_delivered(end, stream, offset),
             _ => None,
@@ -186,19 +185,19 @@ impl Http1 {
 
     /// Bytes of a connection have arrived up to `offset`, at an end.
     fn on_delivered(&mut self, end: End, stream: StreamIndex, offset: u64) -> Option<Report> {
-        let Connection { state, asked, answered } = self.connections[stream.index()];
+        let Connection { state, asked, answered } = self.connections[stream];
         let State::Busy(object) = state else { return None };
         let bytes = if end == End::Sender { asked } else { answered };
         if end == End::Receiver && offset == bytes.end {
             self.release(stream);
         }
-        Some(Report::Delivered { stream: object.into(), offset: bytes.reached(offset)? })
+        Some(Report::Delivered { stream: object, offset: bytes.reached(offset)? })
     }
 
     /// A connection is open, and carries nothing.
     fn release(&mut self, stream: StreamIndex) {
-        self.connections[stream.index()].state = State::Idle;
-        self.idle.push(stream.index());
+        self.connections[stream].state = State::Idle;
+        self.idle.push(stream);
     }
 }
 

@@ -108,7 +108,7 @@ fn requests_wait_by_urgency() {
         let sent = Report::Sent { stream: 0.into(), offset: answered + 4 };
         let expected = Report::Sent { stream: object.into(), offset: 4 };
         assert_eq!(told(&mut http, End::Sender, sent), [expected]);
-        assert_eq!(http.send_buffer().unwrap().streams()[object].backlog(), 5);
+        assert_eq!(http.send_buffer().unwrap().streams()[StreamIndex::from(object)].backlog(), 5);
         for bytes in [3, 9] {
             let report = told(&mut http, End::Receiver, delivered(0, answered + bytes));
             assert_eq!(report, [delivered(object, bytes)]);

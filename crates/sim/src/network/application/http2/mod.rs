@@ -11,6 +11,7 @@ use leobench_transport::Message;
 use leobench_transport::buffer::{Attributes, SendBuffer};
 use leobench_transport::endpoint::Report;
 use leobench_transport::scheduler::{Priority, StreamScheduler};
+use typed_index_collections::TiVec;
 
 use super::{Action, Application, ApplicationError, End, MOST_AT_ONCE, Page, PageTimes};
 use crate::scenario::{LARGEST_FRAME, ObjectSpec};
@@ -25,7 +26,7 @@ const STREAM: StreamIndex = StreamIndex::FIRST;
 pub(super) struct Http2 {
     page: Page,
     /// Bytes of header fields, by object.
-    headers: Vec<u64>,
+    headers: TiVec<StreamIndex, u64>,
     /// Responses, as far as they are not in frames.
     responses: SendBuffer,
     priority: Priority,
@@ -55,7 +56,7 @@ struct Frames {
 /// A frame, or several of one object whose contents count as one behind their headers.
 #[derive(Clone, Copy)]
 struct Frame {
-    object: usize,
+    object: StreamIndex,
     /// The byte after its last, in the byte stream.
     end: u64,
     /// Bytes of the object, and the byte after the last of them in the object.
@@ -73,14 +74,14 @@ impl Frame {
 
 impl Frames {
     /// Appends `content` bytes of an object that end at `content_end`, behind `headers` bytes; returns the bytes of both.
-    fn write(&mut self, object: usize, headers: u64, content: u64, content_end: u64) -> u64 {
+    fn write(&mut self, object: StreamIndex, headers: u64, content: u64, content_end: u64) -> u64 {
         self.written += headers + content;
         self.waiting.push_back(Frame { object, end: self.written, content, content_end });
         headers + content
     }
 
     /// Everything below `offset` was sent: the objects that it belongs to, and how much of them was sent.
-    fn sent(&mut self, offset: u64, mut report: impl FnMut(usize, u64)) {
+    fn sent(&mut self, offset: u64, mut report: impl FnMut(StreamIndex, u64)) {
         while let Some(frame) = self.waiting.get(self.sent) {
             if let Some(reached) = frame.reached(offset) {
                 report(frame.object, reached);
@@ -93,7 +94,7 @@ impl Frames {
     }
 
     /// The same of what has arrived.
-    fn arrived(&mut self, offset: u64, mut report: impl FnMut(usize, u64)) {
+    fn arrived(&mut self, offset: u64, mut report: impl FnMut(StreamIndex, u64)) {
         while let Some(frame) = self.waiting.front() {
             if let Some(reached) = frame.reached(offset) {
                 report(frame.object, reached);
@@ -134,13 +135,13 @@ impl Http2 {
         self.answered.written <= self.room && self.responses.has_occupied()
     }
 
-    fn take(&mut self, object: usize, bytes: u64) {
+    fn take(&mut self, object: StreamIndex, bytes: u64) {
         self.responses.take(object, bytes);
         self.priority.on_change(object, &self.responses);
     }
 
     /// Writes the next frame of a response, in front of the first one its header fields.
-    fn write_frame(&mut self, now: SimTime, object: usize, actions: &mut Vec<Action>) {
+    fn write_frame(&mut self, now: SimTime, object: StreamIndex, actions: &mut Vec<Action>) {
         let mut size = 0;
         if self.responses.streams()[object].taken() == 0 {
             let headers = self.headers[object];
@@ -179,14 +180,14 @@ impl Http2 {
     fn carry_out(&mut self, now: SimTime, action: Action, actions: &mut Vec<Action>) {
         match action {
             Action::Write { end: End::Sender, stream, message } => {
-                self.responses.push(stream.index(), message);
-                self.priority.on_change(stream.index(), &self.responses);
+                self.responses.push(stream, message);
+                self.priority.on_change(stream, &self.responses);
             }
             Action::Write { end: End::Receiver, stream, message } => {
                 let request = message.size.get();
                 // A HEADERS frame, and DATA frames behind it if the request is longer.
                 let headers = request.div_ceil(LARGEST_FRAME) * FRAME_HEADER;
-                let size = self.asked.write(stream.index(), headers, request, request);
+                let size = self.asked.write(stream, headers, request, request);
                 actions.push(write(End::Receiver, now, size));
             }
             Action::Finish { end: End::Sender } => self.closing = true,
@@ -235,8 +236,8 @@ impl Application for Http2 {
             match (end, report) {
                 (End::Sender, Report::Room { offset, .. }) => self.room = offset,
                 (End::Sender, Report::Sent { offset, .. }) => {
-                    let sent = |object: usize, offset| {
-                        reports.push(Report::Sent { stream: object.into(), offset });
+                    let sent = |object: StreamIndex, offset| {
+                        reports.push(Report::Sent { stream: object, offset });
                     };
                     self.answered.sent(offset, sent);
                 }
@@ -244,7 +245,7 @@ impl Application for Http2 {
                     let frames =
                         if end == End::Sender { &mut self.asked } else { &mut self.answered };
                     frames.arrived(offset, |object, offset| {
-                        reports.push(Report::Delivered { stream: object.into(), offset });
+                        reports.push(Report::Delivered { stream: object, offset });
                     });
                 }
                 _ => {}

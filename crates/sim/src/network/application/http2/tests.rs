@@ -53,7 +53,7 @@ fn frames(http: &mut Http2) -> Vec<(usize, u64)> {
         assert_eq!(http.next_wake(), Some(ms(1)), "there is room for a frame");
         assert_eq!(writes(http, 1, End::Sender).len(), 1, "and for no more");
         let written = http.answered.waiting.iter().skip(before);
-        frames.extend(written.map(|frame| (frame.object, frame.content)));
+        frames.extend(written.map(|frame| (frame.object.index(), frame.content)));
     }
     frames
 }
@@ -142,7 +142,7 @@ proptest! {
         let (mut frames, mut ends, mut bytes) = (Frames::default(), [0; 3], Vec::new());
         for (object, content) in contents {
             ends[object] += content;
-            frames.write(object, FRAME_HEADER, content, ends[object]);
+            frames.write(object.into(), FRAME_HEADER, content, ends[object]);
             bytes.extend(std::iter::repeat_n(None, 9));
             bytes.extend(std::iter::repeat_n(Some(object), content as usize));
         }
@@ -155,11 +155,12 @@ proptest! {
             for object in bytes[..offset as usize].iter().flatten() {
                 expected[*object] += 1;
             }
-            frames.sent(offset, |object, reached| sent[object] = reached);
+            frames.sent(offset, |object, reached| sent[object.index()] = reached);
             prop_assert_eq!(sent, expected);
             frames.arrived(offset, |object, reached| {
-                assert!(reached > arrived[object], "reported once");
-                arrived[object] = reached;
+                let known = &mut arrived[object.index()];
+                assert!(reached > *known, "reported once");
+                *known = reached;
             });
             prop_assert_eq!(arrived, expected);
         }

@@ -52,7 +52,7 @@ impl Application for Call {
             actions.push(Action::Create { stream: 0.into(), message });
             for part in [0, 1] {
                 let (message, id) = (self.written, 2 * self.written + part);
-                let datagram = Datagram { message, id, stream: 0, payload: 1_000 };
+                let datagram = Datagram { message, id, stream: 0.into(), payload: 1_000 };
                 actions.push(Action::Datagram { end: End::Sender, datagram, created: now });
             }
             self.written += 1;

@@ -8,7 +8,8 @@
 
 use std::cmp::Reverse;
 
-use leobench_base::SimTime;
+use leobench_base::{SimTime, StreamIndex};
+use typed_index_collections::{TiSlice, TiVec};
 
 use super::waiting::{Rank, Waiting};
 use super::{MOST_STREAMS, Part, most_streams, payload, round};
@@ -22,7 +23,7 @@ const LEAST_SHARE: u64 = 32;
 
 /// Shares packets among the streams with the lowest levels, at most ten per packet unless these leave room.
 pub(super) struct Redistribute {
-    accounts: Vec<Account>,
+    accounts: TiVec<StreamIndex, Account>,
     /// The streams with bytes waiting.
     waiting: Waiting,
     /// The number of busy periods: how often a stream became busy while all were idle.
@@ -32,9 +33,9 @@ pub(super) struct Redistribute {
 }
 
 /// A stream's share of a packet in the usual case.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Even {
-    stream: usize,
+    stream: StreamIndex,
     weight: u64,
     served: u64,
     /// Bytes of its frame's header, without the length.
@@ -45,8 +46,12 @@ struct Even {
 }
 
 impl Even {
+    /// No share, of no stream in particular.
+    const NONE: Self =
+        Self { stream: StreamIndex::FIRST, weight: 0, served: 0, header: 0, bytes: 0, rest: 0 };
+
     /// The position of its frame in the packet.
-    fn order(&self) -> (u64, usize) {
+    fn order(&self) -> (u64, StreamIndex) {
         (self.bytes, self.stream)
     }
 }
@@ -93,7 +98,7 @@ struct Account {
 }
 
 impl Account {
-    fn rank(&self, stream: usize) -> Rank {
+    fn rank(&self, stream: StreamIndex) -> Rank {
         Rank::new(stream, self.weight, self.served)
     }
 }
@@ -106,14 +111,14 @@ impl Redistribute {
             waiting: Waiting::new(weights.len()),
             busy_period: 0,
             parts: Vec::new(),
-            even: Default::default(),
+            even: [Even::NONE; MOST_STREAMS],
         }
     }
 
     /// A stream has bytes waiting again. It starts at the lowest level of the streams that were busy all along, or
     /// above: idle time earns no credit. If all were idle, a new busy period starts.
     #[inline(never)]
-    fn join(&mut self, stream: usize) {
+    fn join(&mut self, stream: StreamIndex) {
         self.settle();
         let lowest = self.waiting.after(0).next().map(|stream| &self.accounts[stream]);
         let lowest = lowest.map(|other| (u128::from(other.served), u128::from(other.weight)));
@@ -255,7 +260,11 @@ fn sort(shares: &mut [Even]) {
 
 /// Splits `payload` bytes as [`split`] does, in the usual case that every stream is due a share of them and has more waiting
 /// than all of them; whether that is so, and numbers are small enough for 64 bits. Shares may have changed otherwise.
-fn split_evenly(parts: &mut [Part], accounts: &[Account], payload: u64) -> bool {
+fn split_evenly(
+    parts: &mut [Part],
+    accounts: &TiSlice<StreamIndex, Account>,
+    payload: u64,
+) -> bool {
     let (mut weights, mut sum) = (0, payload);
     for part in &*parts {
         let account = &accounts[part.stream];
@@ -302,7 +311,7 @@ const LARGEST_WEIGHTS: u64 = 1 << 20;
 
 /// Splits `payload` bytes so that all streams with bytes reach the same level, except those with too little waiting,
 /// which are closed.
-fn split(parts: &mut [Part], accounts: &[Account], payload: u64) {
+fn split(parts: &mut [Part], accounts: &TiSlice<StreamIndex, Account>, payload: u64) {
     let served = |part: &Part| i128::from(accounts[part.stream].served);
     for part in &mut *parts {
         part.open = true;
@@ -348,7 +357,7 @@ fn level(parts: &mut [Part], served: impl Fn(&Part) -> i128, left: u64) -> i128 
 }
 
 impl StreamScheduler for Redistribute {
-    fn on_change(&mut self, stream: usize, streams: &SendBuffer) {
+    fn on_change(&mut self, stream: StreamIndex, streams: &SendBuffer) {
         let taken = streams.streams()[stream].taken();
         let account = &mut self.accounts[stream];
         account.served += taken - account.taken;

@@ -9,7 +9,7 @@ fn account(weight: u64, served: u64) -> Account {
     Account { weight, served, taken: 0, busy_period: 0 }
 }
 
-fn part(stream: usize, weight: u64, backlog: u64) -> Part {
+fn part(stream: StreamIndex, weight: u64, backlog: u64) -> Part {
     let (weight, header, open) = (weight.into(), 3, true);
     Part { stream, weight, backlog, header, open, due: 0, rest: 0, bytes: 100 }
 }
@@ -19,7 +19,8 @@ fn scene(streams: &[(u64, u64, u64, u64)]) -> (Redistribute, SendBuffer) {
     let weights: Vec<_> = streams.iter().map(|(weight, ..)| *weight).collect();
     let mut scheduler = Redistribute::new(&weights);
     let mut buffer = SendBuffer::new(&vec![Attributes::default(); streams.len()]);
-    for (stream, (weight, ahead, backlog, taken)) in streams.iter().enumerate() {
+    for (number, (weight, ahead, backlog, taken)) in streams.iter().enumerate() {
+        let stream = StreamIndex::from(number);
         let size = Bytes::new(taken + backlog);
         buffer.push(stream, Message { size, created: SimTime::ZERO });
         buffer.take(stream, *taken);
@@ -70,11 +71,11 @@ proptest! {
         common in prop::sample::select(vec![0u64, 1_000_000, (1 << 39) - 2_000, 1 << 39]),
         payload in 1u64..1_500,
     ) {
-        let accounts: Vec<_> =
+        let accounts: TiVec<_, _> =
             streams.iter().map(|(weight, ahead, _)| account(*weight, common * weight / 8 + ahead)).collect();
         let parts = streams.iter().enumerate();
         let mut plain: Vec<_> =
-            parts.map(|(stream, (weight, _, backlog))| part(stream, *weight, *backlog)).collect();
+            parts.map(|(stream, (weight, _, backlog))| part(stream.into(), *weight, *backlog)).collect();
         let mut even = plain.clone();
         split(&mut plain, &accounts, payload);
         if split_evenly(&mut even, &accounts, payload) {
