@@ -58,7 +58,7 @@ impl Listener {
     pub(super) fn on_stray(&mut self, now: SimTime, meta: &Meta, id: ConnectionId, size: u64) {
         // A connection that is not complete reads no such packet yet. A client has one connection only, whose end the packets of a
         // former one do not mean.
-        let is_ours = self.is_for_handshake(id) || self.has_restarted;
+        let is_ours = self.handshake_of(id).is_some() || self.has_restarted;
         if let Some(reset) = self.stateless.reset(id, size).filter(|_| !is_ours) {
             self.answer(now, meta, reset);
         }

@@ -10,7 +10,7 @@ use crate::cids::ID_SIZE;
 use crate::connection::Parts;
 use crate::crypto::{Cipher, Opened, Protection, Receive};
 use crate::stateless::First;
-use crate::wire::{ConnectionId, Incoming, Level, ProtectedHeader, Zeros};
+use crate::wire::{ConnectionId, Header, Incoming, Level, LongHeader, ProtectedHeader, Zeros};
 
 /// The destination of a datagram whose first packet has a long header.
 pub(super) fn long_destination(datagram: &[u8]) -> Option<ConnectionId> {
@@ -18,6 +18,13 @@ pub(super) fn long_destination(datagram: &[u8]) -> Option<ConnectionId> {
     let size = usize::from(*rest.get(4)?);
     let id = rest.get(5..5 + size).filter(|_| first & 0x80 != 0)?;
     ConnectionId::new(id)
+}
+
+/// The fields of a client's first packet that arrived as a struct, if the header is that of one.
+pub(super) fn first_in(header: &Header) -> Option<First> {
+    let Header::Initial(long) = header else { return None };
+    let LongHeader { destination, source, token, .. } = (**long).clone();
+    Some(First { destination, source, token })
 }
 
 /// The fields of a client's first packet, if `parts` are those of a server. None if the datagram was damaged or forged: its

@@ -6,12 +6,12 @@ use leobench_base::{Meta, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, Outbox};
 
-use super::first::first_of;
+use super::first::{first_in, first_of};
 use super::listener::{Listener, Stage, received, route};
 use crate::MINIMUM_DATAGRAM;
 use crate::connection::{Connection, Opening, Output};
 use crate::stateless::{Decision, First};
-use crate::wire::{ConnectionId, Content, Header, LongHeader, Packet as QuicPacket, Zeros};
+use crate::wire::{ConnectionId, Content, Packet as QuicPacket, Zeros};
 
 /// Handshakes that go on beside the present connection at most: a client has one at a time, and late packets begin others.
 const MOST_HANDSHAKES: usize = 4;
@@ -54,9 +54,9 @@ impl Listener {
         connection.is_open() && !connection.is_addressed_by(id) && !connection.began_with(id)
     }
 
-    /// Whether a packet is for a connection that is not complete yet.
-    pub(super) fn is_for_handshake(&self, id: ConnectionId) -> bool {
-        self.handshakes.iter().any(|handshake| handshake.is_addressed_by(id))
+    /// The place among the handshakes of the one that a packet is for, if it is for one.
+    pub(super) fn handshake_of(&self, id: ConnectionId) -> Option<usize> {
+        self.handshakes.iter().position(|handshake| handshake.is_addressed_by(id))
     }
 
     /// Takes in packets for another connection than the present one.
@@ -69,15 +69,11 @@ impl Listener {
         packets: &[QuicPacket],
     ) -> Result<(), EndpointError> {
         let header = &packets[0].header;
-        if let Header::Initial(long) = header {
-            let LongHeader { destination, source, token, .. } = (**long).clone();
-            self.begin_handshake(now, meta, size, &First { destination, source, token })?;
+        if let Some(first) = first_in(header) {
+            self.begin_handshake(now, meta, size, &first)?;
         }
         let id = header.destination();
-        let Some(at) = self.handshakes.iter().position(|handshake| handshake.is_addressed_by(id))
-        else {
-            return Ok(());
-        };
+        let Some(at) = self.handshake_of(id) else { return Ok(()) };
         let received = received(meta);
         self.handshakes[at].on_datagram(now, &received, None);
         let mut adopted = false;
@@ -104,13 +100,12 @@ impl Listener {
         bytes: BytesMut,
         content: &dyn Content,
     ) -> Result<(), EndpointError> {
-        if !self.is_for_handshake(id)
+        if self.handshake_of(id).is_none()
             && let Some(first) = first_of(self.stateless.cipher(), &bytes)
         {
             self.begin_handshake(now, meta, bytes.len() as u64, &first)?;
         }
-        if let Some(at) = self.handshakes.iter().position(|handshake| handshake.is_addressed_by(id))
-        {
+        if let Some(at) = self.handshake_of(id) {
             self.handshakes[at].on_bytes(now, &received(meta), None, bytes, content);
             self.adopt(now, at);
         }
@@ -125,7 +120,7 @@ impl Listener {
         size: u64,
         first: &First,
     ) -> Result<(), EndpointError> {
-        if size < MINIMUM_DATAGRAM || self.is_for_handshake(first.destination) {
+        if size < MINIMUM_DATAGRAM || self.handshake_of(first.destination).is_some() {
             return Ok(());
         }
         match self.stateless.decide(now, meta.source, first) {

@@ -7,12 +7,12 @@ use leobench_base::{Meta, Packet, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, Totals};
 
-use super::first::{client_of, long_destination};
+use super::first::{client_of, first_in, long_destination};
 use crate::QlogWriter;
 use crate::connection::{Connection, Parts, short_destination};
 use crate::paths::{FourTuple, RecvMeta};
-use crate::stateless::{First, Stateless, version_negotiation};
-use crate::wire::{Content, Datagram, Header, Level, LongHeader, Packet as QuicPacket, ResetToken};
+use crate::stateless::{Stateless, version_negotiation};
+use crate::wire::{Content, Datagram, Level, Packet as QuicPacket, ResetToken};
 
 /// One end: a client, or a server of one client at a time.
 pub(crate) struct Listener {
@@ -159,9 +159,10 @@ impl Listener {
         packets: &[QuicPacket],
     ) -> Result<(), EndpointError> {
         let Some(QuicPacket { header, .. }) = packets.first() else { return Ok(()) };
-        if let (Stage::Waiting(_), Header::Initial(long)) = (&self.stage, header) {
-            let LongHeader { destination, source, token, .. } = (**long).clone();
-            self.on_first(now, meta, &First { destination, source, token })?;
+        if let Stage::Waiting(_) = &self.stage
+            && let Some(first) = first_in(header)
+        {
+            self.on_first(now, meta, &first)?;
         }
         let is_short = header.level() == Level::OneRtt;
         if !is_short && self.is_for_another(header.destination()) {
