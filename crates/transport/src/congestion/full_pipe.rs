@@ -1,4 +1,4 @@
-//! The search for the plateau of the delivery rate (BBR version 1: `BBRCheckFullPipe`; version 3: section 5.3.1.2 of
+//! The search for the plateau of the delivery rate, and what Startup does until it is found (BBR version 1: `BBRCheckFullPipe`; version 3: section 5.3.1.2 of
 //! draft-ietf-ccwg-bbr-06).
 
 use super::delivery_rate::DeliveryRate;
@@ -33,5 +33,24 @@ impl FullPipe {
         self.count += 1;
         self.now = self.count >= ROUNDS;
         self.reached |= self.now;
+    }
+
+    /// The pacing rate after `present`, where the model asks for `rate`: Startup only ever paces faster (`BBRSetPacingRate`;
+    /// version 3: `SetPacingRateWithGain`).
+    pub fn pace(&self, present: DeliveryRate, rate: DeliveryRate) -> DeliveryRate {
+        if self.reached || rate > present { rate } else { present }
+    }
+
+    /// The window after `present` with `acked` more bytes, where the model asks for `target` (`BBRSetCwnd`; version 3:
+    /// `SetCwnd`). Startup goes on beyond the target while it `is_opening`: less than the initial window was delivered.
+    pub fn grow(&self, present: u64, acked: u64, target: u64, is_opening: bool) -> u64 {
+        let grown = present.saturating_add(acked);
+        if self.reached {
+            grown.min(target)
+        } else if present < target || is_opening {
+            grown
+        } else {
+            present
+        }
     }
 }

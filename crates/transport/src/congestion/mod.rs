@@ -2,6 +2,7 @@
 //! file per algorithm, and one line here that registers it. `per_path` runs an algorithm on every path by itself,
 //! `coupled` on all paths together.
 
+mod ack_interval;
 mod careful_resume;
 mod coupled;
 mod delivery_rate;
@@ -16,6 +17,8 @@ mod opening;
 mod per_path;
 mod phase;
 mod plugged;
+mod prior_window;
+mod probe_rtt;
 mod rate;
 mod recovery;
 mod round;

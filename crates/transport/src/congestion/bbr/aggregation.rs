@@ -1,7 +1,8 @@
-//! Aggregated acknowledgements: how far arrivals exceed the bandwidth estimate, as in Linux since version 5.1 (`bbr_update_ack_aggregation`).
+//! Room for aggregated acknowledgements, as in Linux since version 5.1 (`bbr_update_ack_aggregation`).
 
 use leobench_base::{SimDuration, SimTime};
 
+use super::super::ack_interval::AckInterval;
 use super::super::delivery_rate::DeliveryRate;
 use super::super::rate::RateSample;
 
@@ -12,9 +13,7 @@ const LONGEST: SimDuration = SimDuration::from_millis(100);
 
 #[derive(Clone, Debug)]
 pub(super) struct Aggregation {
-    /// Since when, and how many bytes have come.
-    epoch: SimTime,
-    acked: u64,
+    interval: AckInterval,
     /// The largest excess of the present window of rounds and of the one before, in bytes.
     excess: [f64; 2],
     rounds: u32,
@@ -22,13 +21,12 @@ pub(super) struct Aggregation {
 
 impl Aggregation {
     pub fn new(now: SimTime) -> Self {
-        Self { epoch: now, acked: 0, excess: [0.0; 2], rounds: 0 }
+        Self { interval: AckInterval::new(now), excess: [0.0; 2], rounds: 0 }
     }
 
     /// Begins to count anew.
     pub fn restart(&mut self, now: SimTime) {
-        self.epoch = now;
-        self.acked = 0;
+        self.interval = AckInterval::new(now);
     }
 
     pub fn on_sample(
@@ -45,13 +43,7 @@ impl Aggregation {
                 self.excess = [0.0, self.excess[0]];
             }
         }
-        let mut expected = bandwidth * sample.now.saturating_since(self.epoch);
-        if self.acked as f64 <= expected {
-            self.restart(sample.now);
-            expected = 0.0;
-        }
-        self.acked += sample.newly_acked;
-        let excess = (self.acked as f64 - expected).min(window as f64);
+        let excess = self.interval.on_sample(sample, bandwidth, window);
         self.excess[0] = self.excess[0].max(excess);
     }
 

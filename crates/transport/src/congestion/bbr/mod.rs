@@ -19,6 +19,8 @@ use super::delivery_rate::DeliveryRate;
 use super::filter::WindowedMax;
 use super::full_pipe::FullPipe;
 use super::opening::{MOST_PACKETS, initial_window};
+use super::prior_window::PriorWindow;
+use super::probe_rtt::ProbeRttLength;
 use super::rate::{RateSample, RateSampler};
 use super::recovery::Recovery;
 use super::round::DeliveryRounds;
@@ -107,13 +109,6 @@ pub(super) enum Mode {
     ProbeRtt,
 }
 
-/// When `ProbeRTT` is over: at a time, and after a round.
-#[derive(Clone, Copy, Debug, Default)]
-struct ProbeRtt {
-    done: Option<SimTime>,
-    round_done: bool,
-}
-
 /// BBR on one path. Volumes in bytes.
 pub(super) struct Bbr<V = Version1> {
     spec: BbrSpec,
@@ -131,11 +126,11 @@ pub(super) struct Bbr<V = Version1> {
     min_rtt_at: SimTime,
     full_pipe: FullPipe,
     cycle_start: SimTime,
-    probe_rtt: ProbeRtt,
+    probe_rtt: ProbeRttLength,
     idle_restart: bool,
     pacing_rate: DeliveryRate,
     window: u64,
-    prior_window: u64,
+    prior_window: PriorWindow,
     in_flight: u64,
     recovery: Recovery,
     /// Whether it has begun since the last sample.
@@ -165,11 +160,11 @@ impl<V: Variant> Bbr<V> {
             min_rtt_at: now,
             full_pipe: FullPipe::default(),
             cycle_start: now,
-            probe_rtt: ProbeRtt::default(),
+            probe_rtt: ProbeRttLength::default(),
             idle_restart: false,
             pacing_rate: rate,
             window: initial_window,
-            prior_window: 0,
+            prior_window: PriorWindow::default(),
             in_flight: 0,
             recovery: Recovery::default(),
             recovery_begins: false,
@@ -295,7 +290,7 @@ impl<V: Variant> Bbr<V> {
         if !self.idle_restart && self.variant.probe_rtt_is_due(expired, self.mode) {
             self.keep_window(self.recovery.is_active());
             self.mode = Mode::ProbeRtt;
-            self.probe_rtt.done = None;
+            self.probe_rtt = ProbeRttLength::default();
         }
         if self.mode == Mode::ProbeRtt {
             self.probe_rtt(sample);
@@ -306,31 +301,25 @@ impl<V: Variant> Bbr<V> {
     fn probe_rtt(&mut self, sample: &RateSample) {
         // Rates measured now do not show what the path can do.
         self.sampler.limit(sample.in_flight);
-        if self.probe_rtt.done.is_some() {
-            self.probe_rtt.round_done |= self.round.begins;
-            if self.probe_rtt.round_done {
-                if self.variant.replaces_min_rtt() && self.probe_rtt_is_over(sample.now) {
+        if self.probe_rtt.has_started() {
+            if self.probe_rtt.on_ack(self.round.begins) {
+                if self.variant.replaces_min_rtt() && self.probe_rtt.is_over(sample.now) {
                     self.min_rtt = sample.rtt.or(self.min_rtt);
                 }
                 self.check_probe_rtt_done(sample.now);
             }
         } else if sample.in_flight <= self.probe_rtt_window() {
-            self.probe_rtt.done = Some(sample.now + self.spec.probe_rtt_duration);
-            self.probe_rtt.round_done = false;
+            self.probe_rtt.start(sample.now + self.spec.probe_rtt_duration);
             self.round.restart(self.sampler.delivered());
         }
     }
 
-    fn probe_rtt_is_over(&self, now: SimTime) -> bool {
-        self.probe_rtt.done.is_some_and(|done| now > done)
-    }
-
     fn check_probe_rtt_done(&mut self, now: SimTime) {
-        if !self.probe_rtt_is_over(now) {
+        if !self.probe_rtt.is_over(now) {
             return;
         }
         self.min_rtt_at = now;
-        self.window = self.window.max(self.prior_window);
+        self.window = self.prior_window.restore(self.window);
         if let Some(bandwidth) = self.variant.new_startup() {
             self.mode = Mode::Startup;
             self.full_pipe = FullPipe::default();
@@ -343,12 +332,10 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// `BBRSetPacingRate`: Startup only ever paces faster.
+    /// `BBRSetPacingRate`.
     fn set_pacing_rate(&mut self, bandwidth: DeliveryRate, gain: f64) {
         let rate = bandwidth * gain * PACING_MARGIN;
-        if self.full_pipe.reached || rate > self.pacing_rate {
-            self.pacing_rate = rate;
-        }
+        self.pacing_rate = self.full_pipe.pace(self.pacing_rate, rate);
     }
 
     /// The first sample replaces the nominal round-trip time.
@@ -420,7 +407,7 @@ impl<V: Variant> SinglePath for Bbr<V> {
     fn on_spurious_loss(&mut self) {
         self.full_pipe.search(DeliveryRate::ZERO);
         self.policer = Policer::default();
-        self.window = self.window.max(self.prior_window);
+        self.window = self.prior_window.restore(self.window);
         self.recovery.cancel();
         self.recovery_begins = false;
         self.conserving = false;

@@ -61,7 +61,7 @@ impl<V: Variant> Bbr<V> {
     fn window_after(&mut self, sample: &RateSample) -> u64 {
         if self.recovery.take_end() {
             self.conserving = false;
-            self.window = self.window.max(self.prior_window);
+            self.window = self.prior_window.restore(self.window);
         }
         let acked = sample.newly_acked;
         if self.conserving {
@@ -72,20 +72,14 @@ impl<V: Variant> Bbr<V> {
             target += self.aggregation.allowance(self.bandwidth());
         }
         let target = self.with_bursts(target) as u64;
-        let grown = self.window.saturating_add(acked);
-        let window = if self.full_pipe.reached {
-            grown.min(target)
-        } else if self.window < target || self.sampler.delivered() < self.initial_window {
-            grown
-        } else {
-            self.window
-        };
+        let is_opening = self.sampler.delivered() < self.initial_window;
+        let window = self.full_pipe.grow(self.window, acked, target, is_opening);
         window.max(MIN_PIPE * self.datagram)
     }
 
     /// Keeps the window in mind that recovery or `ProbeRTT` is about to cut, unless one of them has already.
     pub(super) fn keep_window(&mut self, is_cut: bool) {
-        self.prior_window = if is_cut { self.prior_window.max(self.window) } else { self.window };
+        self.prior_window.save(self.window, is_cut);
     }
 
     /// Recovery begins with what is in flight and what has just arrived; further losses take their share away. A collapse

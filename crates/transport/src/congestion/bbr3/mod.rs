@@ -16,10 +16,12 @@ use leobench_base::{BitRate, Bytes, RngTree, SimDuration, SimRng, SimTime};
 use self::congestion::Congested;
 use self::probe_bw::ProbeBandwidth;
 use self::probe_rtt::ProbeRtt;
+use super::ack_interval::AckInterval;
 use super::delivery_rate::DeliveryRate;
 use super::filter::WindowedMax;
 use super::full_pipe::FullPipe;
 use super::opening::{MOST_PACKETS, initial_window};
+use super::prior_window::PriorWindow;
 use super::rate::{RateSample, RateSampler};
 use super::recovery::Recovery;
 use super::round::DeliveryRounds;
@@ -109,8 +111,7 @@ struct Bbr3 {
     min_rtt: Option<SimDuration>,
     min_rtt_at: SimTime,
     extra_acked: WindowedMax<f64>,
-    extra_acked_start: SimTime,
-    extra_acked_delivered: u64,
+    extra_acked_interval: AckInterval,
     congested: Congested,
     full_pipe: FullPipe,
     drain_start_round: u64,
@@ -120,7 +121,7 @@ struct Bbr3 {
 
     pacing_rate: DeliveryRate,
     window: u64,
-    prior_window: u64,
+    prior_window: PriorWindow,
     /// `C.inflight`.
     in_flight: u64,
     /// When losses ended a probe, and when the window collapsed, until the next sample.
@@ -149,8 +150,7 @@ impl Bbr3 {
             min_rtt: None,
             min_rtt_at: now,
             extra_acked: WindowedMax::new(EXTRA_ACKED_ROUNDS),
-            extra_acked_start: now,
-            extra_acked_delivered: 0,
+            extra_acked_interval: AckInterval::new(now),
             congested: Congested::default(),
             full_pipe: FullPipe::default(),
             drain_start_round: 0,
@@ -159,7 +159,7 @@ impl Bbr3 {
             idle_restart: false,
             pacing_rate: pacing::initial_pacing_rate(initial_window),
             window: initial_window,
-            prior_window: 0,
+            prior_window: PriorWindow::default(),
             in_flight: 0,
             probe_ended: None,
             collapsed: None,
@@ -191,15 +191,7 @@ impl Bbr3 {
 
     /// `UpdateACKAggregation` (section 5.5.9).
     fn update_ack_aggregation(&mut self, sample: &RateSample) {
-        let elapsed = sample.now.saturating_since(self.extra_acked_start);
-        let mut expected = self.bw * elapsed;
-        if self.extra_acked_delivered as f64 <= expected {
-            self.extra_acked_delivered = 0;
-            self.extra_acked_start = sample.now;
-            expected = 0.0;
-        }
-        self.extra_acked_delivered += sample.newly_acked;
-        let extra = (self.extra_acked_delivered as f64 - expected).min(self.window as f64);
+        let extra = self.extra_acked_interval.on_sample(sample, self.bw, self.window);
         self.extra_acked.update(self.round.count, extra);
         if !self.full_pipe.reached {
             self.extra_acked.expire(self.round.count, 1);
@@ -237,7 +229,7 @@ impl SinglePath for Bbr3 {
         }
         if sent.in_flight == sent.size && self.sampler.is_limited() {
             self.idle_restart = true;
-            self.extra_acked_start = sent.now;
+            self.extra_acked_interval.set_start(sent.now);
             if self.state.is_probe_bw() {
                 self.set_pacing_rate(1.0);
             } else if self.state == State::ProbeRtt {

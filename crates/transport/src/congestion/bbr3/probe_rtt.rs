@@ -2,6 +2,7 @@
 
 use leobench_base::{SimDuration, SimTime};
 
+use super::super::probe_rtt::ProbeRttLength;
 use super::super::rate::RateSample;
 use super::probe_bw::AckPhase;
 use super::{Bbr3, State};
@@ -19,13 +20,12 @@ pub(super) struct ProbeRtt {
     min_delay: Option<SimDuration>,
     min_at: SimTime,
     expired: bool,
-    done: Option<SimTime>,
-    round_done: bool,
+    length: ProbeRttLength,
 }
 
 impl ProbeRtt {
     pub fn new(now: SimTime) -> Self {
-        Self { min_delay: None, min_at: now, expired: false, done: None, round_done: false }
+        Self { min_delay: None, min_at: now, expired: false, length: ProbeRttLength::default() }
     }
 }
 
@@ -53,7 +53,7 @@ impl Bbr3 {
         if self.state != State::ProbeRtt && self.probe_rtt.expired && !self.idle_restart {
             self.state = State::ProbeRtt;
             self.save_window();
-            self.probe_rtt.done = None;
+            self.probe_rtt.length = ProbeRttLength::default();
             self.probe_bw.ack_phase = AckPhase::ProbeStopping;
             self.start_round();
         }
@@ -66,21 +66,19 @@ impl Bbr3 {
     /// `HandleProbeRTT`.
     fn handle_probe_rtt(&mut self, now: SimTime) {
         self.sampler.limit(self.in_flight);
-        if self.probe_rtt.done.is_some() {
-            self.probe_rtt.round_done |= self.round.begins;
-            if self.probe_rtt.round_done {
+        if self.probe_rtt.length.has_started() {
+            if self.probe_rtt.length.on_ack(self.round.begins) {
                 self.check_probe_rtt_done(now);
             }
         } else if self.in_flight <= self.probe_rtt_window() {
-            self.probe_rtt.done = Some(now + DURATION);
-            self.probe_rtt.round_done = false;
+            self.probe_rtt.length.start(now + DURATION);
             self.start_round();
         }
     }
 
     /// `CheckProbeRTTDone` and `ExitProbeRTT` (section 5.3.4.4).
     pub(super) fn check_probe_rtt_done(&mut self, now: SimTime) {
-        if self.probe_rtt.done.is_none_or(|done| now <= done) {
+        if !self.probe_rtt.length.is_over(now) {
             return;
         }
         self.probe_rtt.min_at = now;

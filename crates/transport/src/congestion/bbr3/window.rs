@@ -71,13 +71,9 @@ impl Bbr3 {
     pub(super) fn set_window(&mut self, sample: &RateSample) {
         let volume = self.bdp_multiple(self.window_gain()) + self.extra_acked.get();
         let max_inflight = self.with_quantum(volume) as u64;
-        let grown = self.window.saturating_add(sample.newly_acked);
-        if self.full_pipe.reached {
-            self.window = grown.min(max_inflight);
-        } else if self.window < max_inflight || self.sampler.delivered() < self.initial_window {
-            self.window = grown;
-        }
-        self.window = self.window.max(self.min_pipe());
+        let is_opening = self.sampler.delivered() < self.initial_window;
+        let window = self.full_pipe.grow(self.window, sample.newly_acked, max_inflight, is_opening);
+        self.window = window.max(self.min_pipe());
         if self.state == State::ProbeRtt {
             self.window = self.window.min(self.probe_rtt_window());
         }
@@ -109,15 +105,12 @@ impl Bbr3 {
 
     /// `SaveCwnd`.
     pub(super) fn save_window(&mut self) {
-        self.prior_window = if self.recovery.is_active() || self.state == State::ProbeRtt {
-            self.prior_window.max(self.window)
-        } else {
-            self.window
-        };
+        let is_cut = self.recovery.is_active() || self.state == State::ProbeRtt;
+        self.prior_window.save(self.window, is_cut);
     }
 
     /// `RestoreCwnd`.
     pub(super) fn restore_window(&mut self) {
-        self.window = self.window.max(self.prior_window);
+        self.window = self.prior_window.restore(self.window);
     }
 }
