@@ -2,10 +2,10 @@
 //! draft-ietf-quic-qlog-quic-events-02), streamed as JSON text sequences (RFC 7464).
 
 use std::fmt::{self, Write as _};
-use std::io::{self, Write as _};
+use std::io;
 
 use leobench_base::{Bytes, SimDuration, SimTime};
-use leobench_quic::QlogWriter;
+use leobench_quic::{JsonSequence, QlogWriter};
 use leobench_transport::Role;
 use leobench_transport::congestion::Rtt;
 
@@ -16,28 +16,20 @@ use super::level::Level;
 const ACK_DELAY_EXPONENT: u32 = 3;
 
 /// A qlog being written.
+#[derive(Debug)]
 pub(super) struct Qlog {
-    writer: QlogWriter,
+    texts: JsonSequence,
     now: SimTime,
-    line: String,
-    /// The first error of the writer; nothing is written after it.
-    error: Option<io::Error>,
-}
-
-impl fmt::Debug for Qlog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Qlog").field("now", &self.now).finish_non_exhaustive()
-    }
 }
 
 impl Qlog {
     pub(super) fn new(writer: QlogWriter, role: Role) -> Self {
-        let mut qlog = Self { writer, now: SimTime::ZERO, line: String::new(), error: None };
+        let mut qlog = Self { texts: JsonSequence::new(writer), now: SimTime::ZERO };
         let side = match role {
             Role::Client => "client",
             Role::Server => "server",
         };
-        qlog.record(format_args!(
+        qlog.texts.push(format_args!(
             r#"{{"qlog_version":"0.3","qlog_format":"JSON-SEQ","title":"leobench {side}","trace":{{"vantage_point":{{"name":"{side}","type":"{side}"}},"common_fields":{{"time_format":"relative","reference_time":0}}}}}}"#
         ));
         qlog
@@ -52,10 +44,7 @@ impl Qlog {
     /// # Errors
     /// The first error that happened since the start.
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        match self.error.take() {
-            Some(error) => Err(error),
-            None => self.writer.flush(),
-        }
+        self.texts.flush()
     }
 
     pub(super) fn packet(
@@ -119,18 +108,7 @@ impl Qlog {
 
     fn event(&mut self, name: &str, data: fmt::Arguments<'_>) {
         let time = self.now.as_nanos() as f64 / 1e6;
-        self.record(format_args!(r#"{{"time":{time},"name":"{name}","data":{data}}}"#));
-    }
-
-    fn record(&mut self, json: fmt::Arguments<'_>) {
-        if self.error.is_some() {
-            return;
-        }
-        self.line.clear();
-        let _ = writeln!(self.line, "\u{1e}{json}");
-        if let Err(error) = self.writer.write_all(self.line.as_bytes()) {
-            self.error = Some(error);
-        }
+        self.texts.push(format_args!(r#"{{"time":{time},"name":"{name}","data":{data}}}"#));
     }
 }
 

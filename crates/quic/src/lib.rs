@@ -28,6 +28,7 @@ pub use crypto::{Certificate, Sessions};
 pub use crypto::{KeyLog, NullHandshake, NullKeys, TlsSettings};
 pub use endpoint::QuicEndpoint;
 pub use flow::{MESSAGE_STREAMS, QuicConfig};
+pub use qlog::JsonSequence;
 pub use sans_io::{ByteConfig, ByteConnection, ByteEvent, PeerClose};
 pub use spec::{AckPath, MultipathSpec, Protected, QuicSpec};
 pub use stack::Stack;

@@ -5,6 +5,7 @@
 //! of the run.
 
 mod frames;
+mod sequence;
 mod text;
 
 use std::fmt::{self, Write as _};
@@ -17,6 +18,7 @@ use leobench_transport::congestion::Rtt;
 use leobench_transport::endpoint::PathId;
 
 pub(super) use self::frames::write_frames;
+pub use self::sequence::JsonSequence;
 use self::text::{Hex, Quoted};
 use super::QlogWriter;
 use crate::wire::{Close, ConnectionId, ErrorCode, Frame, Header, VERSION_1};
@@ -26,13 +28,10 @@ const SCHEMA: &str = "urn:ietf:params:qlog:events:quic-13";
 
 /// A trace being written.
 pub(super) struct Trace {
-    writer: QlogWriter,
+    texts: JsonSequence,
     /// The path of the trace, and the one that events are about.
     home: PathId,
     path: PathId,
-    line: String,
-    /// The first error of the writer; nothing is written after it.
-    error: Option<io::Error>,
     metrics: Metrics,
     state: &'static str,
     /// Metrics and state of the other paths.
@@ -84,12 +83,10 @@ impl Trace {
         original: Option<ConnectionId>,
     ) -> Self {
         let mut trace = Self {
-            writer,
+            texts: JsonSequence::new(writer),
             home: path,
             path,
             others: Vec::new(),
-            line: String::new(),
-            error: None,
             metrics: Metrics::default(),
             state: "",
             key_phase: 0,
@@ -106,7 +103,7 @@ impl Trace {
         if path != PathId::default() {
             let _ = write!(common, r#""tuple":"{}","#, TupleId(path));
         }
-        trace.record(format_args!(
+        trace.texts.push(format_args!(
             r#"{{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","title":"leobench {side}","trace":{{"common_fields":{{{common}"time_format":"relative_to_epoch","reference_time":{{"clock_type":"monotonic","epoch":"unknown"}}}},"vantage_point":{{"name":"{side}","type":"{side}"}},"event_schemas":["{SCHEMA}"]}}}}"#
         ));
         trace
@@ -130,10 +127,7 @@ impl Trace {
     /// # Errors
     /// The first error that happened since the start.
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        match self.error.take() {
-            Some(error) => Err(error),
-            None => self.writer.flush(),
-        }
+        self.texts.flush()
     }
 
     /// `connection_started`.
@@ -295,23 +289,13 @@ impl Trace {
     fn event(&mut self, now: SimTime, name: &str, data: fmt::Arguments<'_>) {
         let time = now.as_nanos() as f64 / 1e6;
         if self.path == self.home {
-            self.record(format_args!(r#"{{"time":{time},"name":"quic:{name}","data":{data}}}"#));
+            self.texts
+                .push(format_args!(r#"{{"time":{time},"name":"quic:{name}","data":{data}}}"#));
         } else {
             let tuple = TupleId(self.path);
-            self.record(format_args!(
+            self.texts.push(format_args!(
                 r#"{{"time":{time},"name":"quic:{name}","tuple":"{tuple}","data":{data}}}"#
             ));
-        }
-    }
-
-    fn record(&mut self, json: fmt::Arguments<'_>) {
-        if self.error.is_some() {
-            return;
-        }
-        self.line.clear();
-        let _ = writeln!(self.line, "\u{1e}{json}");
-        if let Err(error) = self.writer.write_all(self.line.as_bytes()) {
-            self.error = Some(error);
         }
     }
 }
