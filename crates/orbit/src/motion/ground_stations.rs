@@ -2,6 +2,7 @@
 
 use leobench_base::spec::{LONGEST_NAME, is_label, quoted};
 
+use super::table::Table;
 use crate::error::FileError;
 use crate::frame::Geodetic;
 
@@ -20,40 +21,27 @@ pub struct GroundStation {
 /// # Errors
 /// The first line that is wrong, and what would be right.
 pub fn read(file: &str, text: &str) -> Result<Vec<GroundStation>, FileError> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let wrong = |error: csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        FileError::line(file, line, format!("not CSV: {error}"))
-    };
-    let columns = reader.headers().map_err(wrong)?.clone();
-    let column = |name: &str| columns.iter().position(|column| column == name);
-    let required = |name: &str| {
-        let problem = format!("no column {name:?}; a list has name, latitude, longitude, altitude");
-        column(name).ok_or_else(|| FileError::line(file, 1, problem))
-    };
+    let mut table = Table::open(file, text)?;
+    let required = |name| table.required(name, "a list has name, latitude, longitude, altitude");
     let (name, latitude, longitude) =
         (required("name")?, required("latitude")?, required("longitude")?);
-    let altitude = column("altitude");
+    let altitude = table.column("altitude");
     let mut stations: Vec<GroundStation> = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(wrong)?;
-        let line = record.position().map_or(1, csv::Position::line);
-        let at = |problem: String| FileError::line(file, line, problem);
-        let number = |index: usize| {
-            let (column, text) = (&columns[index], &record[index]);
-            text.parse::<f64>()
-                .map_err(|_| at(format!("{column} should be a number, found {}", quoted(text))))
-        };
-        let altitude = altitude.map_or(Ok(0.0), number)?;
-        let position = Geodetic::from_degrees(number(latitude)?, number(longitude)?, altitude);
-        let name = record[name].to_owned();
+    for row in table.rows() {
+        let row = row?;
+        let altitude = altitude.map_or(Ok(0.0), |column| row.number(column))?;
+        let position =
+            Geodetic::from_degrees(row.number(latitude)?, row.number(longitude)?, altitude);
+        let name = row.text(name).to_owned();
         if !is_label(&name) {
             let allowed = format!("text on one line, up to {LONGEST_NAME} characters");
-            return Err(at(format!("the name {} should be {allowed}", quoted(&name))));
+            return Err(row.error(format!("the name {} should be {allowed}", quoted(&name))));
         }
-        position.check().map_err(|problem| at(format!("{name}: {problem}")))?;
+        position.check().map_err(|problem| row.error(format!("{name}: {problem}")))?;
         if stations.iter().any(|other| other.name == name) {
-            return Err(at(format!("the name {} should be unique in the file", quoted(&name))));
+            return Err(
+                row.error(format!("the name {} should be unique in the file", quoted(&name)))
+            );
         }
         stations.push(GroundStation { name, position });
     }

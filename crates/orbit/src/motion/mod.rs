@@ -5,6 +5,7 @@ mod ephemeris;
 pub mod ground_stations;
 mod orbit;
 mod satellite;
+mod table;
 mod track;
 mod walker;
 

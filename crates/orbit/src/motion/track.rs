@@ -4,6 +4,7 @@ use leobench_base::spec::quoted;
 use leobench_base::{SimDuration, SimTime};
 use roxmltree::Document;
 
+use super::table::Table;
 use crate::error::FileError;
 use crate::frame::{Angle, Epoch, Geodetic, Site, Vector, separation};
 
@@ -169,40 +170,18 @@ fn point(at: SimTime, place: &Geodetic) -> Point {
 type Places = (Vec<u64>, Vec<(SimTime, Geodetic)>);
 
 fn read_csv(file: &str, text: &str, start: Epoch) -> Result<Places, FileError> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let wrong = |error: csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        FileError::line(file, line, format!("not CSV: {error}"))
-    };
-    let columns = reader.headers().map_err(wrong)?.clone();
-    let column = |name: &str| columns.iter().position(|column| column == name);
-    let required = |name: &str| {
-        let problem =
-            format!("no column {name:?}; a track has time, latitude, longitude, altitude");
-        column(name).ok_or_else(|| FileError::line(file, 1, problem))
-    };
+    let mut table = Table::open(file, text)?;
+    let required = |name| table.required(name, "a track has time, latitude, longitude, altitude");
     let (time, latitude, longitude) =
         (required("time")?, required("latitude")?, required("longitude")?);
-    let altitude = column("altitude");
+    let altitude = table.column("altitude");
     let (mut lines, mut places) = (Vec::new(), Vec::new());
-    for record in reader.records() {
-        let record = record.map_err(wrong)?;
-        let line = record.position().map_or(1, csv::Position::line);
-        let number = |index: usize| {
-            let (name, text) = (&columns[index], &record[index]);
-            text.parse::<f64>().map_err(|_| {
-                FileError::line(
-                    file,
-                    line,
-                    format!("{name} should be a number, found {}", quoted(text)),
-                )
-            })
-        };
-        let altitude = altitude.map_or(Ok(0.0), number)?;
-        let place = Geodetic::from_degrees(number(latitude)?, number(longitude)?, altitude);
-        let at = time_of(&record[time], start)
-            .map_err(|problem| FileError::line(file, line, problem))?;
-        lines.push(line);
+    for row in table.rows() {
+        let row = row?;
+        let altitude = altitude.map_or(Ok(0.0), |column| row.number(column))?;
+        let place = Geodetic::from_degrees(row.number(latitude)?, row.number(longitude)?, altitude);
+        let at = time_of(row.text(time), start).map_err(|problem| row.error(problem))?;
+        lines.push(row.line());
         places.push((at, place));
     }
     Ok((lines, places))

@@ -10,10 +10,10 @@ use std::cmp::Reverse;
 use leobench_base::SimDuration;
 
 use super::super::graph::{Graph, LaserId, NONE};
-use super::super::router::{Exit, Outgoing};
+use super::super::router::Exit;
 use super::super::tree::{Heap, Tree};
 use super::shortest::Shortest;
-use super::{Reach, Routing, RoutingModel, SourceRoute};
+use super::{Reach, Routing, RoutingModel, SourceRoute, lasers_along};
 use crate::motion::{DestinationId, GatewayId, SatelliteId};
 
 leobench_base::spec! {
@@ -81,18 +81,8 @@ struct Part {
 impl Part {
     /// The way over the next hops of a tree.
     fn along(graph: &Graph, tree: &Tree, entry: SatelliteId) -> Option<Self> {
-        let (mut at, mut lasers) = (entry, Vec::new());
-        loop {
-            match tree.outgoing(at)? {
-                Outgoing::Laser(laser) => {
-                    lasers.push(laser);
-                    at = graph.laser(laser).to;
-                }
-                Outgoing::Down(gateway) => {
-                    return Some(Self { entry, lasers, exit: (at, gateway) });
-                }
-            }
-        }
+        let (lasers, exit) = lasers_along(graph, tree, entry)?;
+        Some(Self { entry, lasers, exit })
     }
 }
 

@@ -124,17 +124,26 @@ impl Default for RoutingSpec {
 
 /// The way over the next hops of a tree, which has no loop.
 fn along(graph: &Graph, tree: &Tree, reach: &Reach) -> Option<SourceRoute> {
-    let (mut at, mut lasers) = (reach.satellite, Vec::new());
+    let entry = reach.satellite;
+    let (lasers, (_, gateway)) = lasers_along(graph, tree, entry)?;
+    let delay = SimDuration::from_nanos(reach.up + reach.rest);
+    Some(SourceRoute { entry, lasers, gateway, delay })
+}
+
+/// The lasers of the way over the next hops of a tree, which has no loop, and where it ends: its last satellite, and the gateway.
+fn lasers_along(
+    graph: &Graph,
+    tree: &Tree,
+    entry: SatelliteId,
+) -> Option<(Vec<LaserId>, (SatelliteId, GatewayId))> {
+    let (mut at, mut lasers) = (entry, Vec::new());
     loop {
         match tree.outgoing(at)? {
             Outgoing::Laser(laser) => {
                 lasers.push(laser);
                 at = graph.laser(laser).to;
             }
-            Outgoing::Down(gateway) => {
-                let delay = SimDuration::from_nanos(reach.up + reach.rest);
-                return Some(SourceRoute { entry: reach.satellite, lasers, gateway, delay });
-            }
+            Outgoing::Down(gateway) => return Some((lasers, (at, gateway))),
         }
     }
 }
