@@ -9,7 +9,14 @@ use super::gauss::OrnsteinUhlenbeck;
 use super::{Fading, FadingModel, Process, Stepped, check_times, step};
 
 /// Natural logarithm of a ratio of powers per decibel.
-pub(super) const NEPERS: f64 = std::f64::consts::LN_10 / 10.0;
+const NEPERS: f64 = std::f64::consts::LN_10 / 10.0;
+
+/// The mean power of a log-normal variable by its mean and deviation in decibels: exp(σ²/2) times the median, with σ in nepers of
+/// power.
+pub(super) fn mean_power(mean_db: f64, deviation_db: f64) -> f64 {
+    let sigma = NEPERS * deviation_db;
+    ratio(mean_db) * libm::exp(0.5 * sigma * sigma)
+}
 
 leobench_base::spec! {
     /// Log-normal shadowing: the gain in decibels is an Ornstein-Uhlenbeck process.
@@ -61,9 +68,7 @@ impl FadingModel for LogNormalSpec {
         Stepped::boxed(process, step)
     }
 
-    /// exp(σ²/2) times the median, with σ in nepers of power.
     fn mean_power(&self) -> f64 {
-        let sigma = NEPERS * self.deviation.db();
-        ratio(self.mean.db()) * libm::exp(0.5 * sigma * sigma)
+        mean_power(self.mean.db(), self.deviation.db())
     }
 }

@@ -6,8 +6,7 @@ use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimDuration};
 
 use super::gauss::{OrnsteinUhlenbeck, Scattered};
-use super::log_normal::NEPERS;
-use super::{Fading, FadingModel, Process, Stepped, check_times, step};
+use super::{Fading, FadingModel, Process, Stepped, check_times, log_normal, step};
 
 leobench_base::spec! {
     /// Loo's fading: a direct wave with log-normal shadowing, and scattered waves of constant mean power.
@@ -81,7 +80,7 @@ impl FadingModel for LooSpec {
 
     /// That of the log-normal direct wave, and that of the scattered ones.
     fn mean_power(&self) -> f64 {
-        let sigma = NEPERS * self.deviation.db();
-        ratio(self.direct.db()) * libm::exp(0.5 * sigma * sigma) + ratio(self.multipath.db())
+        let direct = log_normal::mean_power(self.direct.db(), self.deviation.db());
+        direct + ratio(self.multipath.db())
     }
 }

@@ -1,13 +1,12 @@
 //! Suzuki's model: scattered waves under a common shadow.
 
-use leobench_base::decibel::{db, ratio};
+use leobench_base::decibel::db;
 use leobench_base::quantity::{Decibels, Level};
 use leobench_base::spec::Fault;
 use leobench_base::{RngTree, SimDuration};
 
 use super::gauss::{OrnsteinUhlenbeck, Scattered};
-use super::log_normal::NEPERS;
-use super::{Fading, FadingModel, Process, Stepped, check_times, step};
+use super::{Fading, FadingModel, Process, Stepped, check_times, log_normal, step};
 
 leobench_base::spec! {
     /// Suzuki's fading: no direct wave, and scattered waves (Rayleigh) whose mean power has log-normal shadowing.
@@ -76,7 +75,6 @@ impl FadingModel for SuzukiSpec {
 
     /// That of the shadowing: the scattered waves have a mean power of 1.
     fn mean_power(&self) -> f64 {
-        let sigma = NEPERS * self.deviation.db();
-        ratio(self.mean.db()) * libm::exp(0.5 * sigma * sigma)
+        log_normal::mean_power(self.mean.db(), self.deviation.db())
     }
 }

@@ -1,14 +1,14 @@
 //! The links of a scenario that names a folder of Hypatia.
 
 use leobench_base::spec::{Fault, nearest};
-use leobench_base::{RngTree, SimDuration, SimTime};
+use leobench_base::{RngTree, SimDuration};
 use leobench_orbit::hypatia::Network;
 use leobench_orbit::{Angle, Constellation, Ephemeris, HandoverCost, SatelliteId, Track, View};
 
 use super::super::forwarded::{Ends, ForwardedLinks};
 use super::super::stations::{EarthStation, EarthStations};
-use super::super::{Kind, LinkState, SatelliteLinks};
-use super::{Passage, passages, path, subflow, transit};
+use super::super::{Kind, SatelliteLinks};
+use super::{Passage, links, passages, path, subflow, transit};
 use crate::scenario::{ConstellationSpec, Forwarded, LinkSpec, Scenario, hypatia_fault};
 
 /// The links whose packets follow a forwarding state.
@@ -43,22 +43,7 @@ pub(super) fn build(
     } else {
         Kind::Forwarded(Box::new(satellites))
     };
-    let warnings = Vec::new();
-    let states = paths.iter().map(|_| LinkState::default()).collect();
-    let (serving_changes, step, start, now) = (Vec::new(), spec.step, spec.start.0, SimTime::ZERO);
-    Ok(SatelliteLinks {
-        kind,
-        paths,
-        states,
-        serving_changes,
-        step,
-        start,
-        now,
-        names,
-        stations,
-        warnings,
-        queues: spec.satellite.is_some(),
-    })
+    Ok(SatelliteLinks { names, ..links(spec, kind, paths, stations) })
 }
 
 /// How far into the forwarding state the run starts; it lasts as long as the run, if its end is known.

@@ -110,21 +110,29 @@ pub(super) fn build(
         }
         Satellites::Forwarded(_) => unreachable!("it is built on its own"),
     };
-    let states = paths.iter().map(|_| LinkState::default()).collect();
-    let (serving_changes, step, now) = (Vec::new(), spec.step, SimTime::ZERO);
-    Ok(SatelliteLinks {
+    Ok(SatelliteLinks { names, warnings, ..links(spec, kind, paths, stations) })
+}
+
+/// The links before a run, through satellites without names.
+fn links(
+    spec: &ConstellationSpec,
+    kind: Kind,
+    paths: Vec<SatelliteLink>,
+    stations: EarthStations,
+) -> SatelliteLinks {
+    SatelliteLinks {
         kind,
+        states: paths.iter().map(|_| LinkState::default()).collect(),
         paths,
-        states,
-        serving_changes,
-        step,
-        start,
-        now,
-        names,
+        serving_changes: Vec::new(),
+        step: spec.step,
+        start: spec.start.0,
+        now: SimTime::ZERO,
+        names: Vec::new(),
         stations,
-        warnings,
+        warnings: Vec::new(),
         queues: spec.satellite.is_some(),
-    })
+    }
 }
 
 /// The subflow of a link on a chain; only there it has one.
