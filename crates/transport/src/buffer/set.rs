@@ -40,8 +40,10 @@ impl StreamSet {
     }
 
     /// The first stream in it.
+    #[inline]
     pub fn first(&self) -> Option<StreamIndex> {
-        self.first_from(StreamIndex::FIRST)
+        let block = self.filled.iter().position(|filled| *filled != 0)?;
+        Some(self.first_in(block, self.filled[block]))
     }
 
     /// The first stream in it whose number is at least `from`; in constant time for up to 4,096 streams.
@@ -50,7 +52,7 @@ impl StreamSet {
         let word = from / 64;
         let bits = self.words.get(word)? & (u64::MAX << (from % 64));
         if bits != 0 {
-            return Some((word * 64 + bits.trailing_zeros() as usize).into());
+            return Some(number(word, bits));
         }
         let mut block = (word + 1) / 64;
         let mut filled = self.filled.get(block)? & (u64::MAX << ((word + 1) % 64));
@@ -58,9 +60,19 @@ impl StreamSet {
             block += 1;
             filled = *self.filled.get(block)?;
         }
-        let word = block * 64 + filled.trailing_zeros() as usize;
-        Some((word * 64 + self.words[word].trailing_zeros() as usize).into())
+        Some(self.first_in(block, filled))
     }
+
+    /// The first stream of the words that are filled in a block.
+    fn first_in(&self, block: usize, filled: u64) -> StreamIndex {
+        let word = block * 64 + filled.trailing_zeros() as usize;
+        number(word, self.words[word])
+    }
+}
+
+/// The first stream of a word with these bits. Streams have numbers of 32 bits.
+fn number(word: usize, bits: u64) -> StreamIndex {
+    ((word as u32 * 64 + bits.trailing_zeros()) as usize).into()
 }
 
 fn set_bit(words: &mut [u64], index: usize, to: bool) {
