@@ -20,6 +20,8 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Table<'a> {
+    /// The table in the text of a file.
+    ///
     /// # Errors
     /// If the first line is not CSV.
     pub(super) fn open(file: &'a str, text: &'a str) -> Result<Self, FileError> {
