@@ -1,5 +1,7 @@
 //! Hints for keys and classes that a scenario may have, but not where the file has them.
 
+use std::sync::LazyLock;
+
 use leobench_base::spec::{Limit, Schema, Spec, SpecError, Value, json};
 use leobench_transport::plugin;
 
@@ -12,6 +14,9 @@ const ORDINARY: [&str; 2] = ["kind", "name"];
 /// The queue of satellites, whose limit may not depend on the rate of a link of its own.
 const OF_SATELLITES: &str = "constellation.satellite.queue";
 
+/// The schema of scenarios: its texts take some 40 ms to write, and a campaign loads hundreds of variants.
+static SCHEMA: LazyLock<Schema> = LazyLock::new(ScenarioSpec::schema);
+
 /// The error about a file, with a hint at where it could have said the same.
 pub(super) fn added(mut error: SpecError, tree: &Value) -> SpecError {
     if error.place.starts_with(OF_SATELLITES) && error.allowed.as_deref() == Some(Limit::ALLOWED) {
@@ -19,18 +24,17 @@ pub(super) fn added(mut error: SpecError, tree: &Value) -> SpecError {
         return error;
     }
     let Some(steps) = steps(&error.place) else { return error };
-    let schema = ScenarioSpec::schema();
     let [tables @ .., key] = &steps[..] else { return error };
     if *key == "kind"
         && let Some(class) = tables.iter().try_fold(tree, |here, step| child(here, step))
         && child(class, plugin::KEY).is_some()
     {
-        return without_classes(error, class, &schema);
+        return without_classes(error, class, &SCHEMA);
     }
     if error.problem != SpecError::UNKNOWN_KEY {
         return error;
     }
-    match misplaced(&steps, error.nearest.as_deref(), tree, &schema) {
+    match misplaced(&steps, error.nearest.as_deref(), tree, &SCHEMA) {
         Some(place) if place == *key => SpecError {
             problem: format!(
                 "unknown key here; `{place}` belongs above the first table of the file"
@@ -45,8 +49,7 @@ pub(super) fn added(mut error: SpecError, tree: &Value) -> SpecError {
 /// The error about an override, with a hint at where the scenario could have what it should replace.
 pub(super) fn absent(error: SpecError, tree: &Value) -> SpecError {
     let Some(steps) = steps(&error.place).filter(|_| error.nearest.is_none()) else { return error };
-    let schema = ScenarioSpec::schema();
-    let mut place = Place { schemas: options(&schema, Some(tree)), value: Some(tree) };
+    let mut place = Place { schemas: options(&SCHEMA, Some(tree)), value: Some(tree) };
     let missing = steps.iter().position(|step| {
         place = place.child(step);
         place.value.is_none()
@@ -56,7 +59,7 @@ pub(super) fn absent(error: SpecError, tree: &Value) -> SpecError {
         return error;
     }
     let (known, rest) = steps.split_at(depth + 1);
-    let found = misplaced(known, None, tree, &schema);
+    let found = misplaced(known, None, tree, &SCHEMA);
     let nearest =
         found.map(|found| rest.iter().fold(found, |place, step| format!("{place}.{step}")));
     SpecError { nearest, ..error }
@@ -68,8 +71,7 @@ pub(super) fn absent_tables(steps: &[&str], tree: &Value) -> Option<usize> {
     if tables.iter().try_fold(tree, |here, step| child(here, step)).is_some() {
         return None;
     }
-    let schema = ScenarioSpec::schema();
-    let mut place = Place { schemas: options(&schema, Some(tree)), value: Some(tree) };
+    let mut place = Place { schemas: options(&SCHEMA, Some(tree)), value: Some(tree) };
     let mut first = None;
     for (depth, step) in tables.iter().enumerate() {
         let is_optional = place.has_optional(step);
