@@ -61,8 +61,10 @@ pub(super) struct Schedule {
     turn: Option<Turn>,
     /// Those that are due now, by number. What the heaps say of them is no earlier, and set anew when they are done.
     ready: ReadySet,
-    /// Topologies, channels, shared transmitters, the network in orbit and links.
+    /// Topologies, channels, shared transmitters and links.
     network: WakeHeap,
+    /// The wake-up of the network in orbit, which acts more often than all others together; [`SimTime::MAX`] for none.
+    in_orbit: SimTime,
     /// Applications, forecasts, endpoints and the observer.
     ends: WakeHeap,
     /// The first number of each class after the first.
@@ -127,6 +129,7 @@ impl Schedule {
             turn: None,
             ready: ReadySet::new(observer + 1),
             network: WakeHeap::new(flows),
+            in_orbit: SimTime::MAX,
             ends: WakeHeap::new(observer + 1 - flows),
             channels,
             transmitters,
@@ -159,7 +162,10 @@ impl Schedule {
             Entity::Topology(number) => number,
             Entity::Channel(number) => self.channels + number,
             Entity::Transmitters => self.transmitters,
-            Entity::Transit => self.transit,
+            Entity::Transit => {
+                self.in_orbit = time.unwrap_or(SimTime::MAX);
+                return;
+            }
             Entity::Direction(direction) => self.directions + direction.index(),
             Entity::Application(flow) => self.flows + flow.index(),
             Entity::Forecasts => self.forecasts,
@@ -258,7 +264,7 @@ impl Schedule {
     /// The earliest wake-up and its number.
     #[inline]
     fn earliest(&self) -> Option<(SimTime, usize)> {
-        let mut earliest = self.network.first();
+        let mut earliest = self.network.first().min((self.in_orbit, self.transit));
         let (time, end) = self.ends.first();
         // At the same time, the smaller number goes first.
         if time < earliest.0 {
@@ -285,11 +291,12 @@ mod tests {
         Census { topologies: 1, channels: 1, directions: 2, flows: 2, endpoints: 2 };
 
     /// By number.
-    fn entities() -> [Entity; 11] {
+    fn entities() -> [Entity; 12] {
         [
             Entity::Topology(0),
             Entity::Channel(0),
             Entity::Transmitters,
+            Entity::Transit,
             Entity::Direction(0.into()),
             Entity::Direction(1.into()),
             Entity::Application(0.into()),
@@ -305,9 +312,9 @@ mod tests {
         /// Compares the schedule with a plain list, while time goes on. Some are woken at the very instant.
         #[test]
         fn the_earliest_goes_first(
-            changes in prop::collection::vec((0usize..10, prop::option::of(0u64..4), any::<bool>()), 0..80),
+            changes in prop::collection::vec((0usize..12, prop::option::of(0u64..4), any::<bool>()), 0..80),
         ) {
-            let (mut schedule, mut plain) = (Schedule::new(CENSUS), [None; 10]);
+            let (mut schedule, mut plain) = (Schedule::new(CENSUS), [None; 12]);
             let mut now = SimTime::ZERO;
             for (number, after, goes_on) in changes {
                 let time = after.map(|after| now + SimDuration::from_nanos(after));
