@@ -55,6 +55,17 @@ impl Link {
         wire_size(size, self.overhead)
     }
 
+    /// Reads the state that the next packet changes, to prefetch it: a field of each cache line. The number means nothing.
+    #[inline]
+    pub fn touch(&self) -> u64 {
+        let Self { counters, queue_delay, flight, mtu, .. } = self;
+        let away = self.away.as_ref().map_or(0, |away| away.on_wire);
+        let times = [self.delay, self.own_delay].map(SimDuration::as_nanos);
+        let counted = counters.enqueued.packets ^ counters.delivered.packets ^ queue_delay.count();
+        let packets = away ^ counted ^ flight.len() as u64 ^ mtu.get();
+        packets ^ times[0] ^ times[1] ^ self.last_arrival.as_nanos() ^ self.state_loss.to_bits()
+    }
+
     /// Takes a packet in at `now`, and hands it back for the shared queue if that is `open` to the link; else it waits here, or is
     /// dropped if the link is down, the packet too large, or the room full.
     pub fn enter(

@@ -18,6 +18,9 @@ const WINDOWS: u64 = 512;
 /// Bits of the number of a hop, and of the place of a record in its window.
 const NUMBER_BITS: u32 = 24;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
+/// Packets whose state is prefetched together, and the fewest in a window for which that pays.
+const PREFETCHED: usize = 16;
+const CROWD: usize = 64;
 
 /// A packet that propagates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +109,8 @@ pub(super) struct Flights {
     opened: Vec<Flight>,
     order: Vec<u64>,
     next: usize,
+    /// The place in the order up to which state has been prefetched; [`usize::MAX`] in a window without a crowd.
+    prefetched: usize,
     /// Windows from the number `start` on, so many as [`WINDOWS`], by the remainder of their number, and a bit for each that is not
     /// empty.
     start: u64,
@@ -124,6 +129,7 @@ impl Default for Flights {
             opened: Vec::new(),
             order: Vec::new(),
             next: 0,
+            prefetched: usize::MAX,
             start: 0,
             near: (0..WINDOWS).map(|_| Window::default()).collect(),
             occupied: Default::default(),
@@ -222,6 +228,18 @@ impl Flights {
         (arrival <= now && first == hop.index()).then(|| self.pop())
     }
 
+    /// The next few to arrive, once each, if their state is to be prefetched.
+    #[inline]
+    pub(super) fn upcoming(&mut self) -> impl Iterator<Item = &Flight> + Clone {
+        let mut end = self.next;
+        if self.next >= self.prefetched {
+            end = self.order.len().min(self.next + PREFETCHED);
+            self.prefetched = end;
+        }
+        let keys = self.order[self.next..end].iter();
+        keys.map(|key| &self.opened[(key & NUMBER_MASK) as usize])
+    }
+
     /// The first one, which there is.
     pub(super) fn pop(&mut self) -> Flight {
         if self.next == self.order.len() {
@@ -258,6 +276,7 @@ impl Flights {
         let keys = self.opened.iter().enumerate().map(|(at, flight)| flight.key() | place(at));
         self.order.extend(keys);
         self.order.sort_unstable();
+        self.prefetched = if self.order.len() < CROWD { usize::MAX } else { 0 };
     }
 
     /// Takes all packets over a hop, in order.
@@ -381,6 +400,26 @@ mod tests {
         flights.push(window(990), later);
         flights.push(window(990), sooner);
         assert_eq!([flights.pop(), flights.pop()], [sooner, later]);
+    }
+
+    /// In a crowd, the state of each packet is prefetched once, before it arrives.
+    #[test]
+    fn each_packet_of_a_crowd_is_prefetched_once() {
+        for (count, in_crowd) in [(CROWD as u32 - 1, false), (10 * CROWD as u32 + 7, true)] {
+            let mut flights = Flights::default();
+            for slot in 0..count {
+                let arrival = SimTime::from_nanos((1 << WINDOW_BITS) + u64::from(slot * 7 % 64));
+                flights.push(SimTime::ZERO, flight(arrival, 0, slot));
+            }
+            // The first one opens the window.
+            let (first, mut prefetched) = (flights.pop(), Vec::new());
+            for place in 1..count as usize {
+                prefetched.extend(flights.upcoming().map(|flight| flight.slot));
+                let next = flights.pop();
+                assert_eq!(prefetched.get(place - 1), in_crowd.then_some(&next.slot));
+            }
+            assert!(!prefetched.contains(&first.slot));
+        }
     }
 
     #[test]

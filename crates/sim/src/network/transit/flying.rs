@@ -1,12 +1,15 @@
 //! Packets propagate behind hops, and satellites relay them from laser to laser.
 
-use leobench_base::{Descriptor, SimDuration, SimTime};
-use leobench_link::wire_size;
+use std::hint::black_box;
+
+use leobench_base::{Descriptor, DirectionId, SimDuration, SimTime};
+use leobench_link::{Link, wire_size};
+use typed_index_collections::TiSlice;
 
 use super::flights::Flight;
 use super::hop::Transmitter;
 use super::ride::Visit;
-use super::{HopId, HopKey, Transit, direction_of};
+use super::{HopId, HopKey, Passenger, Transit, direction_of};
 use crate::topology::NextHop;
 
 /// How a packet goes on that has come to a satellite.
@@ -62,6 +65,34 @@ impl Transit {
     /// The satellite at the far end of a laser.
     fn end_of(&self, laser: u32) -> u32 {
         self.lasers[laser as usize / 2].ends[1 - laser as usize % 2]
+    }
+
+    /// Reads the state that the next few packets meet where they arrive. In a crowd it is in no cache, and one by one, each packet would
+    /// wait for its own; no read here depends on another packet's, so the processor fetches all of them at the same time.
+    #[inline]
+    pub(super) fn prefetch(&mut self, directions: &TiSlice<DirectionId, Link>) {
+        let Self { flights, links, lanes, next_hops, laser_hops, lasers, hops, .. } = self;
+        let next = flights.upcoming();
+        let mut read = 0;
+        // Trails are the coldest: in a loop of their own, more of them are under way at once.
+        for flight in next.clone() {
+            read ^= self.trails[flight.slot.0 as usize].lasers_passed() as u64;
+        }
+        for flight in next {
+            let destination = lanes[flight.direction.index()].destination as usize;
+            let entry = next_hops[destination].get(flight.node as usize);
+            if let Some(NextHop::Over(laser)) = entry.map(|entry| entry.get()) {
+                read ^= lasers[laser as usize / 2].delay.as_nanos();
+                read ^= laser_hops[laser as usize].map_or(0, |id| hops[id].touch());
+            } else {
+                let slot = flight.slot.0 as usize;
+                read ^= self.rides[slot].queued.as_nanos();
+                read ^= u64::from(self.aboard[slot].is_some());
+                read ^= directions[flight.direction].touch();
+                read ^= links[flight.direction].as_ref().map_or(0, Passenger::touch);
+            }
+        }
+        black_box(read);
     }
 
     /// A packet comes to a satellite, whose tables send it over a laser without a queue or with one that is computed ahead. Anything

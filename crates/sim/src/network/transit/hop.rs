@@ -148,6 +148,16 @@ impl Hop {
         due.unwrap_or(SimTime::MAX)
     }
 
+    /// Reads the state that the next packet changes, to prefetch it. The number means nothing.
+    #[inline]
+    pub(super) fn touch(&self) -> u64 {
+        let transmitter = match &self.transmitter {
+            Transmitter::DropTail(one) => one.touch(),
+            Transmitter::None | Transmitter::Shared(..) => 0,
+        };
+        self.last.as_nanos() ^ transmitter
+    }
+
     /// When a packet arrives that would propagate until `arrival`. Over lasers and cables, none overtakes another; stations and
     /// satellites send over different ways.
     #[inline]

@@ -149,6 +149,7 @@ impl Network {
             self.wakes.set(Entity::Transit, (due < SimTime::MAX).then_some(due));
             return Ok(());
         }
+        transit.prefetch(&self.directions);
         let id = HopId::from(number);
         if transit.wakes.first() == (due, number) {
             transit.advance(self.now, id, &self.directions);
