@@ -30,6 +30,12 @@ impl FileError {
         Self::at(file, Location::Line(line), problem)
     }
 
+    /// A line that is not CSV.
+    pub(crate) fn not_csv(file: &str, error: &csv::Error) -> Self {
+        let line = error.position().map_or(1, csv::Position::line);
+        Self::line(file, line, format!("not CSV: {error}"))
+    }
+
     /// An error at a line or record.
     pub fn at(file: &str, location: Location, problem: impl Into<String>) -> Self {
         Self { location: Some(location), ..Self::whole(file, problem) }

@@ -59,10 +59,7 @@ fn message<'a>(get: &dyn Fn(&str) -> Option<Cow<'a, str>>) -> Result<MeanElement
 
 pub(super) fn read_csv(file: &str, text: &str) -> Result<Vec<ElementRecord>, FileError> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let wrong = |error: csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        FileError::line(file, line, format!("not CSV: {error}"))
-    };
+    let wrong = |error: csv::Error| FileError::not_csv(file, &error);
     let columns = reader.headers().map_err(wrong)?.clone();
     let mut all = Vec::new();
     for record in reader.records() {

@@ -26,7 +26,7 @@ impl<'a> Table<'a> {
     /// If the first line is not CSV.
     pub(super) fn open(file: &'a str, text: &'a str) -> Result<Self, FileError> {
         let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text.as_bytes());
-        let columns = reader.headers().map_err(|error| not_csv(file, &error))?.clone();
+        let columns = reader.headers().map_err(|error| FileError::not_csv(file, &error))?.clone();
         Ok(Self { file, reader, columns })
     }
 
@@ -38,24 +38,24 @@ impl<'a> Table<'a> {
     /// The place of a column that every such table has.
     ///
     /// # Errors
-    /// If there is none; `columns` tells of those that are needed.
+    /// If there is none; `columns` names the columns of such a table, for the message.
     pub(super) fn required(&self, name: &str, columns: &str) -> Result<usize, FileError> {
         let problem = || FileError::line(self.file, 1, format!("no column {name:?}; {columns}"));
         self.column(name).ok_or_else(problem)
     }
 
-    /// The rows, each of which may be no CSV.
+    /// The rows; an error for each that is not CSV.
     pub(super) fn rows(&mut self) -> impl Iterator<Item = Result<Row<'_>, FileError>> {
         let (file, columns) = (self.file, &self.columns);
         self.reader.records().map(move |record| match record {
             Ok(record) => Ok(Row { file, columns, record }),
-            Err(error) => Err(not_csv(file, &error)),
+            Err(error) => Err(FileError::not_csv(file, &error)),
         })
     }
 }
 
 impl Row<'_> {
-    /// The number of its line.
+    /// The line number of the row.
     pub(super) fn line(&self) -> u64 {
         self.record.position().map_or(1, Position::line)
     }
@@ -68,20 +68,15 @@ impl Row<'_> {
     /// The number in a column.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If the text is not a number.
     pub(super) fn number(&self, column: usize) -> Result<f64, FileError> {
         let (name, text) = (&self.columns[column], self.text(column));
         text.parse()
             .map_err(|_| self.error(format!("{name} should be a number, found {}", quoted(text))))
     }
 
-    /// An error in it.
+    /// An error at this row.
     pub(super) fn error(&self, problem: String) -> FileError {
         FileError::line(self.file, self.line(), problem)
     }
-}
-
-fn not_csv(file: &str, error: &csv::Error) -> FileError {
-    let line = error.position().map_or(1, Position::line);
-    FileError::line(file, line, format!("not CSV: {error}"))
 }

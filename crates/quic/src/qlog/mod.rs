@@ -125,7 +125,7 @@ impl Trace {
     /// Writes out what is buffered.
     ///
     /// # Errors
-    /// The first error that happened since the start.
+    /// The first error that happened since the last call.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.texts.flush()
     }

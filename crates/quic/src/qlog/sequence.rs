@@ -1,4 +1,4 @@
-//! JSON text sequences (RFC 7464), as which a qlog is streamed.
+//! JSON text sequences (RFC 7464), the format of a streamed qlog.
 
 use std::fmt::{self, Write as _};
 use std::io;
@@ -9,7 +9,7 @@ use crate::QlogWriter;
 pub struct JsonSequence {
     writer: QlogWriter,
     line: String,
-    /// The first error of the writer; nothing is written after it.
+    /// The first error of the writer; nothing is written until `flush` has returned it.
     error: Option<io::Error>,
 }
 

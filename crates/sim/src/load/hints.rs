@@ -14,7 +14,7 @@ const ORDINARY: [&str; 2] = ["kind", "name"];
 /// The queue of satellites, whose limit may not depend on the rate of a link of its own.
 const OF_SATELLITES: &str = "constellation.satellite.queue";
 
-/// The schema of scenarios: its texts take some 40 ms to write, and a campaign loads hundreds of variants.
+/// The schema of scenarios. Building it takes some 40 ms, and a campaign loads hundreds of variants.
 static SCHEMA: LazyLock<Schema> = LazyLock::new(ScenarioSpec::schema);
 
 /// The error about a file, with a hint at where it could have said the same.

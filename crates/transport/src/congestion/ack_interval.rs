@@ -6,7 +6,7 @@ use leobench_base::SimTime;
 use super::delivery_rate::DeliveryRate;
 use super::rate::RateSample;
 
-/// An interval that lasts as long as more bytes are acknowledged than the bandwidth estimate lets expect.
+/// An interval in which more bytes are acknowledged than the bandwidth estimate predicts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckInterval {
     start: SimTime,
@@ -19,7 +19,7 @@ impl AckInterval {
         Self { start: now, acked: 0 }
     }
 
-    /// Has the bytes so far count as if they had come from now on (`HandleRestartFromIdle` of version 3, section 5.4.1).
+    /// Restarts the time, but keeps the bytes counted so far (`HandleRestartFromIdle` of version 3, section 5.4.1).
     pub fn set_start(&mut self, now: SimTime) {
         self.start = now;
     }

@@ -1,5 +1,5 @@
-//! The search for the plateau of the delivery rate, and what Startup does until it is found (BBR version 1: `BBRCheckFullPipe`; version 3: section 5.3.1.2 of
-//! draft-ietf-ccwg-bbr-06).
+//! The search for the plateau of the delivery rate, and Startup's rules for the pacing rate and the window (BBR version 1:
+//! `BBRCheckFullPipe`; version 3: section 5.3.1.2 of draft-ietf-ccwg-bbr-06).
 
 use super::delivery_rate::DeliveryRate;
 
@@ -37,13 +37,13 @@ impl FullPipe {
 
     /// The pacing rate after `present`, where the model asks for `rate`: Startup only ever paces faster (`BBRSetPacingRate`;
     /// version 3: `SetPacingRateWithGain`).
-    pub fn pace(&self, present: DeliveryRate, rate: DeliveryRate) -> DeliveryRate {
+    pub fn next_pacing_rate(&self, present: DeliveryRate, rate: DeliveryRate) -> DeliveryRate {
         if self.reached || rate > present { rate } else { present }
     }
 
     /// The window after `present` with `acked` more bytes, where the model asks for `target` (`BBRSetCwnd`; version 3:
     /// `SetCwnd`). Startup goes on beyond the target while it `is_opening`: less than the initial window was delivered.
-    pub fn grow(&self, present: u64, acked: u64, target: u64, is_opening: bool) -> u64 {
+    pub fn next_window(&self, present: u64, acked: u64, target: u64, is_opening: bool) -> u64 {
         let grown = present.saturating_add(acked);
         if self.reached {
             grown.min(target)

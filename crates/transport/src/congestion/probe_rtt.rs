@@ -2,7 +2,7 @@
 
 use leobench_base::SimTime;
 
-/// How far `ProbeRTT` has come. It is over after a time and a round trip with little in flight (`BBRCheckProbeRTT` of version
+/// The progress of `ProbeRTT`. It is over after a time and a round trip with little in flight (`BBRCheckProbeRTT` of version
 /// 1; `HandleProbeRTT` and `CheckProbeRTTDone` of draft-ietf-ccwg-bbr-06).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRttLength {
@@ -18,12 +18,12 @@ impl ProbeRttLength {
         *self = Self { done: Some(done), round_done: false };
     }
 
-    /// Whether little is in flight.
+    /// Whether that time has started.
     pub fn has_started(&self) -> bool {
         self.done.is_some()
     }
 
-    /// Takes note of whether a round trip begins with this acknowledgement. Returns whether one has begun since the start.
+    /// Records whether a round trip begins with this acknowledgement. Returns whether one has begun since the start.
     pub fn on_ack(&mut self, round_begins: bool) -> bool {
         self.round_done |= round_begins;
         self.round_done

@@ -145,7 +145,7 @@ impl Schedule {
     /// The instant `now` is worked off from here on: that of the [next](Self::next) wake-up.
     pub(super) fn begin(&mut self, now: SimTime) {
         debug_assert!(
-            now == self.now || self.ready.first().is_none(),
+            now == self.now || (self.ready.first().is_none() && self.in_orbit > self.now),
             "somebody is due before {now}"
         );
         self.now = now;
@@ -344,6 +344,7 @@ mod tests {
             Entity::Channel(0),
             Entity::Channel(1),
             Entity::Transmitters,
+            Entity::Transit,
             Entity::Direction(0.into()),
             Entity::Direction(2.into()),
             Entity::Application(0.into()),

@@ -18,8 +18,9 @@ const WINDOWS: u64 = 512;
 /// Bits of the number of a hop, and of the place of a record in its window.
 const NUMBER_BITS: u32 = 24;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
-/// Packets whose state is prefetched together, and the fewest in a window for which that pays.
+/// Packets whose state is prefetched together.
 const PREFETCHED: usize = 16;
+/// The fewest packets in a window for which prefetching pays.
 const CROWD: usize = 64;
 
 /// A packet that propagates.
@@ -228,7 +229,7 @@ impl Flights {
         (arrival <= now && first == hop.index()).then(|| self.pop())
     }
 
-    /// The next few to arrive, once each, if their state is to be prefetched.
+    /// The next few to arrive, if their state is to be prefetched: usually once each, as few come into the window that is open.
     #[inline]
     pub(super) fn upcoming(&mut self) -> impl Iterator<Item = &Flight> + Clone {
         let mut end = self.next;
@@ -284,6 +285,9 @@ impl Flights {
         let mut taken = Vec::new();
         self.order.drain(..self.next);
         self.next = 0;
+        if self.prefetched != usize::MAX {
+            self.prefetched = 0;
+        }
         let is_of_hop = |key: &mut u64| *key >> NUMBER_BITS & NUMBER_MASK == hop.index() as u64;
         let keys = self.order.extract_if(.., is_of_hop);
         taken.extend(keys.map(|key| self.opened[(key & NUMBER_MASK) as usize]));

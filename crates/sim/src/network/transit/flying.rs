@@ -80,8 +80,9 @@ impl Transit {
         }
         for flight in next {
             let destination = lanes[flight.direction.index()].destination as usize;
-            let entry = next_hops[destination].get(flight.node as usize);
-            if let Some(NextHop::Over(laser)) = entry.map(|entry| entry.get()) {
+            let by_table = !flight.to_ground && !flight.is_routed;
+            let entry = by_table.then(|| next_hops[destination][flight.node as usize].get());
+            if let Some(NextHop::Over(laser)) = entry {
                 read ^= lasers[laser as usize / 2].delay.as_nanos();
                 read ^= laser_hops[laser as usize].map_or(0, |id| hops[id].touch());
             } else {

@@ -335,7 +335,7 @@ impl<V: Variant> Bbr<V> {
     /// `BBRSetPacingRate`.
     fn set_pacing_rate(&mut self, bandwidth: DeliveryRate, gain: f64) {
         let rate = bandwidth * gain * PACING_MARGIN;
-        self.pacing_rate = self.full_pipe.pace(self.pacing_rate, rate);
+        self.pacing_rate = self.full_pipe.next_pacing_rate(self.pacing_rate, rate);
     }
 
     /// The first sample replaces the nominal round-trip time.

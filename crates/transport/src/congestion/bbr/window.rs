@@ -73,7 +73,7 @@ impl<V: Variant> Bbr<V> {
         }
         let target = self.with_bursts(target) as u64;
         let is_opening = self.sampler.delivered() < self.initial_window;
-        let window = self.full_pipe.grow(self.window, acked, target, is_opening);
+        let window = self.full_pipe.next_window(self.window, acked, target, is_opening);
         window.max(MIN_PIPE * self.datagram)
     }
 

@@ -49,6 +49,6 @@ impl Bbr3 {
     /// `SetPacingRateWithGain` (section 5.6.2).
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = self.bw * gain * PACING_MARGIN;
-        self.pacing_rate = self.full_pipe.pace(self.pacing_rate, rate);
+        self.pacing_rate = self.full_pipe.next_pacing_rate(self.pacing_rate, rate);
     }
 }

@@ -72,7 +72,8 @@ impl Bbr3 {
         let volume = self.bdp_multiple(self.window_gain()) + self.extra_acked.get();
         let max_inflight = self.with_quantum(volume) as u64;
         let is_opening = self.sampler.delivered() < self.initial_window;
-        let window = self.full_pipe.grow(self.window, sample.newly_acked, max_inflight, is_opening);
+        let window =
+            self.full_pipe.next_window(self.window, sample.newly_acked, max_inflight, is_opening);
         self.window = window.max(self.min_pipe());
         if self.state == State::ProbeRtt {
             self.window = self.window.min(self.probe_rtt_window());
