@@ -29,12 +29,12 @@ pub(super) fn added(mut error: SpecError, tree: &Value) -> SpecError {
         && let Some(class) = tables.iter().try_fold(tree, |here, step| child(here, step))
         && child(class, plugin::KEY).is_some()
     {
-        return without_classes(error, class, &SCHEMA);
+        return without_classes(error, class);
     }
     if error.problem != SpecError::UNKNOWN_KEY {
         return error;
     }
-    match misplaced(&steps, error.nearest.as_deref(), tree, &SCHEMA) {
+    match misplaced(&steps, error.nearest.as_deref(), tree) {
         Some(place) if place == *key => SpecError {
             problem: format!(
                 "unknown key here; `{place}` belongs above the first table of the file"
@@ -49,7 +49,7 @@ pub(super) fn added(mut error: SpecError, tree: &Value) -> SpecError {
 /// The error about an override, with a hint at where the scenario could have what it should replace.
 pub(super) fn absent(error: SpecError, tree: &Value) -> SpecError {
     let Some(steps) = steps(&error.place).filter(|_| error.nearest.is_none()) else { return error };
-    let mut place = Place { schemas: options(&SCHEMA, Some(tree)), value: Some(tree) };
+    let mut place = Place::root(tree);
     let missing = steps.iter().position(|step| {
         place = place.child(step);
         place.value.is_none()
@@ -59,7 +59,7 @@ pub(super) fn absent(error: SpecError, tree: &Value) -> SpecError {
         return error;
     }
     let (known, rest) = steps.split_at(depth + 1);
-    let found = misplaced(known, None, tree, &SCHEMA);
+    let found = misplaced(known, None, tree);
     let nearest =
         found.map(|found| rest.iter().fold(found, |place, step| format!("{place}.{step}")));
     SpecError { nearest, ..error }
@@ -71,7 +71,7 @@ pub(super) fn absent_tables(steps: &[&str], tree: &Value) -> Option<usize> {
     if tables.iter().try_fold(tree, |here, step| child(here, step)).is_some() {
         return None;
     }
-    let mut place = Place { schemas: options(&SCHEMA, Some(tree)), value: Some(tree) };
+    let mut place = Place::root(tree);
     let mut first = None;
     for (depth, step) in tables.iter().enumerate() {
         let is_optional = place.has_optional(step);
@@ -89,14 +89,9 @@ pub(super) fn absent_tables(steps: &[&str], tree: &Value) -> Option<usize> {
 
 /// The place of the key that `steps` end in, if the scenario has none here but one near. A key that is spelt like
 /// `nearest` in the same table is preferred to those of tables around it.
-fn misplaced(
-    steps: &[&str],
-    nearest: Option<&str>,
-    tree: &Value,
-    schema: &Schema,
-) -> Option<String> {
+fn misplaced(steps: &[&str], nearest: Option<&str>, tree: &Value) -> Option<String> {
     let [tables @ .., key] = steps else { return None };
-    let mut around = vec![Place { schemas: options(schema, Some(tree)), value: Some(tree) }];
+    let mut around = vec![Place::root(tree)];
     for step in tables {
         around.push(around.last()?.child(step));
     }
@@ -118,9 +113,9 @@ fn misplaced(
 }
 
 /// The error about a Python class where none may be.
-fn without_classes(error: SpecError, class: &Value, schema: &Schema) -> SpecError {
+fn without_classes(error: SpecError, class: &Value) -> SpecError {
     let mut places = Vec::new();
-    class_places(schema, "", &mut places);
+    class_places(&SCHEMA, "", &mut places);
     let words = error.allowed.unwrap_or_default();
     SpecError {
         place: error.place.trim_end_matches(".kind").to_owned(),
@@ -162,6 +157,11 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
+    /// The whole scenario.
+    fn root(tree: &'a Value) -> Self {
+        Self { schemas: options(&SCHEMA, Some(tree)), value: Some(tree) }
+    }
+
     fn child(&self, step: &str) -> Self {
         let value = self.value.and_then(|value| child(value, step));
         let found = self.schemas.iter().filter_map(|schema| {
