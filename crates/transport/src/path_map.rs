@@ -26,18 +26,19 @@ impl<T> PathMap<T> {
         let entries = self.entries.as_slice();
         match entries.get(path.0 as usize) {
             Some((there, value)) if *there == path => Some(value),
-            _ => entries.get(self.place(path)?).map(|(_, value)| value),
+            _ => entries.get(place(entries, path)?).map(|(_, value)| value),
         }
     }
 
     /// The entry of a path, to change it.
     #[inline]
     pub fn get_mut(&mut self, path: PathId) -> Option<&mut T> {
-        let at = match self.entries.get(path.0 as usize) {
+        let entries = self.entries.as_mut_slice();
+        let at = match entries.get(path.0 as usize) {
             Some((there, _)) if *there == path => path.0 as usize,
-            _ => self.place(path)?,
+            _ => place(entries, path)?,
         };
-        self.entries.get_mut(at).map(|(_, value)| value)
+        entries.get_mut(at).map(|(_, value)| value)
     }
 
     /// Sets the value of a path. Returns the one that it had, if any.
@@ -68,15 +69,20 @@ impl<T> PathMap<T> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
-    /// Index of the entry of a path behind one that was removed.
-    #[cold]
-    fn place(&self, path: PathId) -> Option<usize> {
-        self.search(path).ok()
-    }
-
     fn search(&self, path: PathId) -> Result<usize, usize> {
-        self.entries.binary_search_by_key(&path, |(there, _)| *there)
+        search(&self.entries, path)
     }
+}
+
+/// Index of the entry of a path behind one that was removed.
+#[cold]
+fn place<T>(entries: &[(PathId, T)], path: PathId) -> Option<usize> {
+    search(entries, path).ok()
+}
+
+/// Index of the entry of a path, or where it would be.
+fn search<T>(entries: &[(PathId, T)], path: PathId) -> Result<usize, usize> {
+    entries.binary_search_by_key(&path, |(there, _)| *there)
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ pub(in crate::tcp) struct Earlier {
 
 impl TcpEndpoint {
     /// Whether a packet between two addresses belongs to the connection.
+    #[inline]
     pub(in crate::tcp) fn matches(&self, meta: &Meta) -> bool {
         let connected = !matches!(self.state, State::Closed | State::Listen | State::Lost);
         connected && (meta.source, meta.destination) == (self.remote, self.local)
@@ -38,6 +39,7 @@ impl TcpEndpoint {
 
     /// Whether the end takes a segment. A server takes another SYN until the handshake is complete, as its listening socket
     /// would.
+    #[inline]
     pub(super) fn accepts(&self, meta: &Meta, segment: &Segment) -> bool {
         match self.state {
             State::Listen => true,

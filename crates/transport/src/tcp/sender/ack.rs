@@ -1,6 +1,7 @@
 //! Processing of acknowledgements.
 
 use leobench_base::{SimDuration, SimTime};
+use smallvec::SmallVec;
 
 use super::prr::Reduction;
 use super::scoreboard::{Delivered, Fate, Sent};
@@ -159,14 +160,13 @@ impl Sender {
         }
         if self.agreed.sack {
             let told = usize::from(duplicate.is_some());
-            let mut blocks = ack.blocks;
-            let blocks = &mut blocks[told.min(ack.count)..ack.count];
-            // In sequence order, for RACK's detection of reordering (RFC 8985 section 6.2, step 3).
-            blocks.sort_unstable();
-            for &mut (start, end) in blocks {
-                if start < end && end <= self.nxt {
-                    self.board.sack(start, end, delivered);
-                }
+            let blocks = &ack.blocks[told.min(ack.count)..ack.count];
+            let is_valid = |(start, end): &(u64, u64)| start < end && *end <= self.nxt;
+            let mut blocks: SmallVec<[_; 4]> = blocks.iter().copied().filter(is_valid).collect();
+            if !blocks.is_empty() {
+                // In sequence order, for RACK's detection of reordering (RFC 8985 section 6.2, step 3).
+                blocks.sort_unstable();
+                self.board.sack_all(&blocks, delivered);
             }
         }
         duplicate

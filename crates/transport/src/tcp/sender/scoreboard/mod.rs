@@ -70,7 +70,12 @@ pub(in crate::tcp) struct Scoreboard {
     /// Numbers of the lost segments.
     lost: BTreeSet<u64>,
     sacked: RangeSet,
+    /// The blocks of the last acknowledgement that had any (`recv_sack_cache` in Linux).
+    reported: Blocks,
 }
+
+/// Ranges that the receiver reported beyond a gap.
+type Blocks = SmallVec<[(u64, u64); 4]>;
 
 impl Scoreboard {
     /// Bytes in flight: sent, and neither acknowledged nor taken for lost (`pipe` of RFC 6675).
@@ -198,9 +203,19 @@ impl Scoreboard {
         self.drop_overtaken();
     }
 
-    /// Handles a block from `start` to `end`: appends the segments that it newly delivers.
-    #[inline(never)]
-    pub fn sack(&mut self, start: u64, end: u64, delivered: &mut Delivered) {
+    /// Handles the blocks of an acknowledgement, in sequence order: appends the segments that they newly deliver. An
+    /// acknowledgement repeats most blocks of the one before (RFC 2018 section 4), which have no news.
+    pub fn sack_all(&mut self, blocks: &[(u64, u64)], delivered: &mut Delivered) {
+        for block in blocks {
+            if !self.reported.contains(block) {
+                self.sack(*block, delivered);
+            }
+        }
+        self.reported = Blocks::from_slice(blocks);
+    }
+
+    /// Handles a block from `start` to `end`.
+    fn sack(&mut self, (start, end): (u64, u64), delivered: &mut Delivered) {
         let Some(una) = self.segments.front().map(|sent| sent.start) else { return };
         let mut from = start.max(una);
         while let Some((gap, to)) = self.sacked.first_gap(from, end) {
@@ -299,6 +314,7 @@ impl Scoreboard {
     /// The receiver has discarded its data beyond a gap (RFC 2018 section 8): marks all of it lost.
     pub fn renege(&mut self) {
         self.sacked.clear();
+        self.reported.clear();
         self.sacked_segments = 0;
         for (number, sent) in (self.first..).zip(&mut self.segments) {
             if sent.fate == Fate::Sacked {

@@ -53,7 +53,7 @@ proptest! {
     #[test]
     fn a_board_is_a_list(steps in prop::collection::vec(any_step(), 1..120)) {
         let (mut board, mut list, mut gone) = (Scoreboard::default(), Vec::<Sent>::new(), 0);
-        let (mut now, mut stamp) = (SimTime::ZERO, 0);
+        let (mut now, mut stamp, mut reported) = (SimTime::ZERO, 0, None);
         for step in steps {
             now += SimDuration::from_millis(1);
             let mut delivered = Delivered::new();
@@ -120,12 +120,18 @@ proptest! {
                     // A byte more on either side may belong to segments that are not whole in the block.
                     let sent_to = list[list.len() - 1].end;
                     let block = (list[index].start.saturating_sub(1), (list[last].end + 1).min(sent_to));
-                    board.sack(block.0, block.1, &mut delivered);
-                    for sent in &mut list[gone..] {
-                        let whole = block.0 <= sent.start && sent.end <= block.1;
-                        if whole && sent.fate != Fate::Sacked {
-                            expected.push(sent.start);
-                            sent.fate = Fate::Sacked;
+                    // The receiver reports the block before once more.
+                    let mut blocks = vec![block];
+                    blocks.extend(reported.replace(block).filter(|other| *other != block));
+                    blocks.sort_unstable();
+                    board.sack_all(&blocks, &mut delivered);
+                    for (start, end) in blocks {
+                        for sent in &mut list[gone..] {
+                            let whole = start <= sent.start && sent.end <= end;
+                            if whole && sent.fate != Fate::Sacked {
+                                expected.push(sent.start);
+                                sent.fate = Fate::Sacked;
+                            }
                         }
                     }
                 }
