@@ -91,10 +91,10 @@ impl LinkCounters {
 pub struct Link {
     queue: Box<dyn QueueDiscipline>,
     transmitter: Transmitter,
-    /// End of the transmission under way.
-    sent_at: Option<SimTime>,
-    /// When the queue, which holds its packets back, is to be asked again; never during a transmission.
-    held_until: Option<SimTime>,
+    /// End of the transmission under way; [`NEVER`] if there is none.
+    sent_at: SimTime,
+    /// When the queue, which holds its packets back, is to be asked again; [`NEVER`] during a transmission.
+    held_until: SimTime,
     /// Packets on the wire and propagating, in the order of their arrival. The one being transmitted is the last; when
     /// it will arrive is not known yet.
     flight: VecDeque<Flying>,
@@ -119,6 +119,9 @@ pub struct Link {
     queue_delay: LogHistogram,
 }
 
+/// The time of what is not to come.
+const NEVER: SimTime = SimTime::MAX;
+
 #[derive(Debug)]
 struct Flying {
     arrival: SimTime,
@@ -137,8 +140,8 @@ impl Link {
         Self {
             queue: config.queue,
             transmitter: Transmitter::new(state, config.rate_scale),
-            sent_at: None,
-            held_until: None,
+            sent_at: NEVER,
+            held_until: NEVER,
             flight: VecDeque::new(),
             former: None,
             away: None,
@@ -184,7 +187,7 @@ impl Link {
             self.queue.enqueue(now, packet, fates);
         }
         self.count(fates, before);
-        if self.sent_at.is_none() {
+        if self.sent_at == NEVER {
             self.start_next(now, out);
             self.advance(now, out);
         }
@@ -192,14 +195,14 @@ impl Link {
 
     /// Takes on a new state of the channel at `now`. What was due before `now` still saw the old state.
     pub fn set_channel(&mut self, now: SimTime, state: &ChannelState, out: &mut LinkOutput) {
-        while let Some(at) = self.due().filter(|at| *at < now) {
-            self.go_on(at, out);
+        while self.due() < now {
+            self.go_on(self.due(), out);
         }
         self.transmitter.change(now, state);
         self.up = state.up;
         self.state_loss = state.loss;
         self.delay = self.own_delay + state.delay;
-        if self.sent_at.is_none() {
+        if self.sent_at == NEVER {
             self.start_next(now, out);
         }
         self.advance(now, out);
@@ -208,14 +211,14 @@ impl Link {
     /// Does everything due up to and including `now`.
     #[inline]
     pub fn advance(&mut self, now: SimTime, out: &mut LinkOutput) {
-        if self.next_wake().is_some_and(|next| next <= now) {
+        if self.next() <= now {
             self.work_off(now, out);
         }
     }
 
     fn work_off(&mut self, now: SimTime, out: &mut LinkOutput) {
-        while let Some(at) = self.due().filter(|at| *at <= now) {
-            self.go_on(at, out);
+        while self.due() <= now {
+            self.go_on(self.due(), out);
         }
         if self.former.is_some() {
             return self.work_off_both(now, out);
@@ -231,13 +234,17 @@ impl Link {
     /// When something is due next; `None` if nothing ever is unless a packet or a state of the channel comes.
     #[inline]
     pub fn next_wake(&self) -> Option<SimTime> {
-        let mut arrival = self.flight.front().map(|flying| flying.arrival);
-        if let Some(former) = &self.former {
-            arrival = arrival.into_iter().chain(former.arrival()).min();
-        }
-        match (self.due(), arrival) {
-            (Some(due), Some(arrival)) => Some(due.min(arrival)),
-            (due, arrival) => due.or(arrival),
+        Some(self.next()).filter(|next| *next < NEVER)
+    }
+
+    /// The same as a time, which may be [`NEVER`].
+    #[inline]
+    fn next(&self) -> SimTime {
+        let arrival = self.flight.front().map_or(NEVER, |flying| flying.arrival);
+        let next = arrival.min(self.sent_at).min(self.held_until);
+        match &self.former {
+            None => next,
+            Some(former) => next.min(former.due()).min(former.arrival()),
         }
     }
 
@@ -250,7 +257,7 @@ impl Link {
         for packet in &packets[first..] {
             self.counters.flushed.count(packet.meta.size);
         }
-        self.held_until = None;
+        self.held_until = NEVER;
     }
 
     /// Drops every waiting packet at `now`; the one on the wire goes on.
@@ -259,7 +266,7 @@ impl Link {
         self.advance(now, out);
         let mut packets = Vec::new();
         self.queue.flush(now, &mut packets);
-        self.held_until = None;
+        self.held_until = NEVER;
         let before = Before::of(&out.fates);
         for packet in packets {
             out.fates.drop(packet, cause);
@@ -275,7 +282,7 @@ impl Link {
             out.fates.drop(packet, cause);
         }
         self.count(&out.fates, before);
-        self.sent_at = None;
+        self.sent_at = NEVER;
         self.transmitter.pause();
     }
 
@@ -324,28 +331,31 @@ impl Link {
     }
 
     /// When a transmission ends or the queue is asked again.
-    fn due(&self) -> Option<SimTime> {
-        let due = self.sent_at.or(self.held_until);
+    #[inline]
+    fn due(&self) -> SimTime {
+        let due = self.sent_at.min(self.held_until);
         match &self.former {
             None => due,
-            Some(former) => due.into_iter().chain(former.due()).min(),
+            Some(former) => due.min(former.due()),
         }
     }
 
     /// Ends the transmission that is due at `at`, if there is one, and starts the next.
     fn go_on(&mut self, at: SimTime, out: &mut LinkOutput) {
-        if self.former.as_ref().is_some_and(|former| former.due() == Some(at)) {
+        if self.former.as_ref().is_some_and(|former| former.due() == at) {
             return self.finish_former(at, out);
         }
-        if self.sent_at.is_some() {
+        if self.sent_at < NEVER {
             self.finish(at, self.delay, out);
         }
         self.start_next(at, out);
     }
 
     /// Puts the next packet on the wire, if the queue hands one out and the channel serves.
+    #[expect(clippy::inline_always, reason = "every transmission begins here")]
+    #[inline(always)]
     fn start_next(&mut self, now: SimTime, out: &mut LinkOutput) {
-        self.held_until = None;
+        self.held_until = NEVER;
         if !self.transmitter.is_ready() || self.away.is_some() {
             return;
         }
@@ -357,18 +367,20 @@ impl Link {
             Dequeued::Empty => return self.transmitter.pause(),
             Dequeued::NotBefore(time) => {
                 assert!(time > now, "the queue holds packets back until {time}, but it is {now}");
-                self.held_until = Some(time);
+                self.held_until = time;
                 return self.transmitter.pause();
             }
         };
         self.queue_delay.record((now - packet.meta.begin(now)).as_nanos());
-        self.sent_at = Some(self.transmitter.start(now, self.wire_size(packet.meta.size)));
+        self.sent_at = self.transmitter.start(now, self.wire_size(packet.meta.size));
         self.flight.push_back(Flying { arrival: SimTime::MAX, packet });
     }
 
     /// Ends the transmission under way at `at`: the packet is lost or propagates.
+    #[expect(clippy::inline_always, reason = "every transmission ends here")]
+    #[inline(always)]
     fn finish(&mut self, at: SimTime, delay: SimDuration, out: &mut LinkOutput) {
-        self.sent_at = None;
+        self.sent_at = NEVER;
         let Some(Flying { arrival, packet }) = self.flight.back_mut() else { return };
         let size = packet.meta.size;
         let leaves = self.access.as_mut().map_or(at, |access| access.leaves(at));
@@ -408,10 +420,15 @@ impl Link {
     }
 
     /// Counts what was dropped and marked since.
+    #[inline]
     fn count(&mut self, fates: &Fates, before: Before) {
-        if fates.is_empty() {
-            return;
+        if !fates.is_empty() {
+            self.count_fates(fates, before);
         }
+    }
+
+    #[inline(never)]
+    fn count_fates(&mut self, fates: &Fates, before: Before) {
         for Drop { packet, cause } in &fates.drops[before.drops..] {
             self.counters.dropped.count(*cause, packet.meta.size);
         }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use leobench_base::{BitRate, Bytes, Descriptor, SimDuration, SimTime};
 
-use super::{Before, Flying, Link, LinkOutput, wire_size};
+use super::{Before, Flying, Link, LinkOutput, NEVER, wire_size};
 use crate::queue::{Cause, Fates};
 
 /// The former way of a link. Its rate and its delay stay what they were.
@@ -29,14 +29,14 @@ impl Former {
         Self { waiting, wire, flight, rate, carry, delay, since: now }
     }
 
-    /// When its transmission under way ends.
-    pub(super) fn due(&self) -> Option<SimTime> {
-        self.wire.as_ref().map(|(at, _)| *at)
+    /// When its transmission under way ends; [`NEVER`] if there is none.
+    pub(super) fn due(&self) -> SimTime {
+        self.wire.as_ref().map_or(NEVER, |(at, _)| *at)
     }
 
-    /// When the next packet arrives.
-    pub(super) fn arrival(&self) -> Option<SimTime> {
-        self.flight.front().map(|flying| flying.arrival)
+    /// When the next packet arrives; [`NEVER`] if none does.
+    pub(super) fn arrival(&self) -> SimTime {
+        self.flight.front().map_or(NEVER, |flying| flying.arrival)
     }
 
     /// Puts the next packet on the wire, which has this size there; when it was handed to the link.
@@ -95,11 +95,12 @@ impl Link {
         let mut waiting = Vec::new();
         self.queue.flush(now, &mut waiting);
         former.waiting.extend(waiting);
-        if let Some(at) = self.sent_at.take() {
+        let at = std::mem::replace(&mut self.sent_at, NEVER);
+        if at < NEVER {
             former.wire = self.flight.pop_back().map(|flying| (at, flying.packet));
         }
         former.flight = std::mem::take(&mut self.flight);
-        self.held_until = None;
+        self.held_until = NEVER;
         self.transmitter.pause();
         self.former = Some(Box::new(former));
         self.start_former(now);
@@ -135,7 +136,7 @@ impl Link {
             self.flight.insert(place, Flying { arrival, packet });
         }
         self.count(&out.fates, before);
-        if self.sent_at.is_none() {
+        if self.sent_at == NEVER {
             self.start_next(now, out);
         }
     }
@@ -171,9 +172,8 @@ impl Link {
     #[cold]
     pub(super) fn work_off_both(&mut self, now: SimTime, out: &mut LinkOutput) {
         loop {
-            let new = self.flight.front().map_or(SimTime::MAX, |flying| flying.arrival);
-            let old = self.former.as_ref().and_then(|former| former.arrival());
-            let old = old.unwrap_or(SimTime::MAX);
+            let new = self.flight.front().map_or(NEVER, |flying| flying.arrival);
+            let old = self.former.as_ref().map_or(NEVER, |former| former.arrival());
             if new.min(old) > now {
                 return;
             }
