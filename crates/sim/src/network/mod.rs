@@ -207,6 +207,8 @@ impl Network {
     ///
     /// # Errors
     /// If a flow fails, results cannot be written, or the run takes more than its limits.
+    #[expect(clippy::inline_always, reason = "the loop of a run is as short as this")]
+    #[inline(always)]
     pub fn step(&mut self, to: SimTime) -> Result<bool, NetworkError> {
         let Some((time, entity)) = self.wakes.next().filter(|(time, _)| *time <= to) else {
             self.now = self.now.max(to);
@@ -216,14 +218,7 @@ impl Network {
         self.now = time;
         self.count_step(entity)?;
         if self.observer.ends_warm_up(time) {
-            let states = self.flow_states();
-            self.observer.end_warm_up(&mut self.directions, states);
-            if let Some(shared) = &mut self.transmitters {
-                shared.restart(time);
-            }
-            if let Some(transit) = &mut self.transit {
-                transit.restart(time);
-            }
+            self.end_warm_up();
         }
         match entity {
             Entity::Topology(topology) => self.move_on(topology),
@@ -237,6 +232,19 @@ impl Network {
             Entity::Observer => self.sample(),
         }?;
         Ok(true)
+    }
+
+    /// Totals count anew from here on.
+    #[cold]
+    fn end_warm_up(&mut self) {
+        let states = self.flow_states();
+        self.observer.end_warm_up(&mut self.directions, states);
+        if let Some(shared) = &mut self.transmitters {
+            shared.restart(self.now);
+        }
+        if let Some(transit) = &mut self.transit {
+            transit.restart(self.now);
+        }
     }
 
     /// Counts a step, and looks around now and then.

@@ -189,7 +189,7 @@ impl Run {
         let mut left = steps;
         while left > 0 && !self.done {
             let events = if self.drains_from == SimTime::MAX {
-                self.network.stride(self.end)
+                self.network.run(self.end, left)
             } else {
                 self.network.step(self.end).map(u64::from)
             };

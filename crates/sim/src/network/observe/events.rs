@@ -139,9 +139,11 @@ impl Observer {
         if let Some(watch) = &mut self.handovers {
             watch.progress(now, flow, report);
         }
-        let progress = self.ledgers[flow].progress(now, report);
-        let arrived = progress
-            .unwrap_or_else(|| self.settle(flow, |ledger, rows| ledger.report(now, report, rows)));
+        let arrived = match self.ledgers[flow].progress(now, report) {
+            Some(0) => return Ok(()),
+            Some(arrived) => arrived,
+            None => self.settle(flow, |ledger, rows| ledger.report(now, report, rows)),
+        };
         if arrived == 0 {
             if let (Report::Lost { .. } | Report::Cancelled { .. }, Some(watch)) =
                 (report, &mut self.stalls[flow])

@@ -44,14 +44,16 @@ impl Network {
         if let Some(captures) = &mut self.captures {
             captures.record(self.now, endpoint, Passage::Outbound, stored)?;
         }
-        let departure = Departure { node, bound_to: route.bound_to, packet };
-        match self.windows.keep_departure(self.now, departure) {
-            Some(departure) => self.set_off(departure),
-            None => Ok(()),
+        if self.windows.keep_departures() {
+            let departure = Departure { node, bound_to: route.bound_to, packet };
+            self.windows.keep_departure(self.now, departure);
+            return Ok(());
         }
+        self.packets += 1;
+        self.enter(node, route.bound_to, packet)
     }
 
-    /// A packet leaves its endpoint. It is numbered by now, if it was kept before.
+    /// A packet that was kept leaves its endpoint. It is numbered by now.
     pub(in crate::network) fn set_off(&mut self, departure: Departure) -> Result<(), NetworkError> {
         let Departure { node, bound_to, mut packet } = departure;
         packet.meta.id = self.packets;
@@ -60,6 +62,7 @@ impl Network {
     }
 
     /// A packet enters the network at a node, from one of its interfaces if it is bound to that.
+    #[inline]
     pub(in crate::network) fn enter(
         &mut self,
         node: NodeId,

@@ -59,6 +59,8 @@ impl Network {
     }
 
     /// A packet is at a node: it has arrived, or goes on over the next link.
+    #[expect(clippy::inline_always, reason = "every packet passes here")]
+    #[inline(always)]
     pub(super) fn forward(&mut self, node: NodeId, packet: Descriptor) -> Result<(), NetworkError> {
         match self.forwarding.hop(node, packet.meta.label.to) {
             Hop::Here => self.arrive(node, packet),
@@ -141,6 +143,8 @@ impl Network {
     }
 
     /// An endpoint takes in a packet that has reached it.
+    #[expect(clippy::inline_always, reason = "every packet ends here")]
+    #[inline(always)]
     pub(super) fn take_in(
         &mut self,
         endpoint: EndpointId,

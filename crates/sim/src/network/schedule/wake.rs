@@ -63,16 +63,17 @@ impl WakeHeap {
     pub(in crate::network) fn set(&mut self, entity: usize, time: SimTime) {
         let slot = &mut self.slots[entity];
         let before = std::mem::replace(&mut slot.time, time);
-        let place = slot.place as usize;
-        if time >= before && place > 0 && slot.place != NOWHERE {
-            return;
-        }
         let wake = Wake { time, entity: entity as u32 };
-        match self.heap.get(place) {
-            None if time < SimTime::MAX => self.insert(wake),
-            Some(present) if time < present.time => self.rise(place, wake),
-            _ if place == 0 => self.settle(),
-            _ => {}
+        match slot.place {
+            0 if time <= before => self.heap[0] = wake,
+            0 => self.settle(),
+            NOWHERE if time < SimTime::MAX => self.insert(wake),
+            NOWHERE => {}
+            place => {
+                if time < before && time < self.heap[place as usize].time {
+                    self.rise(place as usize, wake);
+                }
+            }
         }
     }
 
@@ -96,6 +97,7 @@ impl WakeHeap {
     }
 
     /// Gives the first its own time, and whoever is first then.
+    #[inline(never)]
     fn settle(&mut self) {
         while let Some(&first) = self.heap.first() {
             let time = self.slots[first.entity as usize].time;
@@ -144,22 +146,20 @@ impl WakeHeap {
     }
 
     /// Puts a wake-up at a place or below it, whatever was there.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a link sinks with every packet")]
+    #[inline(always)]
     fn sink(&mut self, mut place: usize, wake: Wake) {
         loop {
             let first = place * CHILDREN + 1;
             let last = self.heap.len().min(first + CHILDREN);
-            let Some((head, others)) = self.heap.get(first..last).and_then(<[_]>::split_first)
-            else {
-                break;
-            };
-            let (mut earliest, mut child) = (*head, first);
-            for (index, other) in others.iter().enumerate() {
+            let Some(children) = self.heap.get(first..last) else { break };
+            let (mut earliest, mut child) = (wake, place);
+            for (number, other) in (first..).zip(children) {
                 if other.is_before(earliest) {
-                    (earliest, child) = (*other, first + 1 + index);
+                    (earliest, child) = (*other, number);
                 }
             }
-            if wake.is_before(earliest) {
+            if child == place {
                 break;
             }
             self.put(place, earliest);

@@ -139,17 +139,14 @@ impl Windows {
         true
     }
 
-    /// Keeps a packet until links are worked off, or returns it if flows are not worked off.
+    /// Whether packets are kept until links are worked off: while flows are.
     #[inline]
-    pub(in crate::network) fn keep_departure(
-        &mut self,
-        now: SimTime,
-        departure: Departure,
-    ) -> Option<Departure> {
-        if self.phase != Phase::Flows {
-            return Some(departure);
-        }
+    pub(in crate::network) fn keep_departures(&self) -> bool {
+        self.phase == Phase::Flows
+    }
+
+    /// Keeps a packet until links are worked off.
+    pub(in crate::network) fn keep_departure(&mut self, now: SimTime, departure: Departure) {
         self.effects.keep(now, Effect::Packet(departure));
-        None
     }
 }

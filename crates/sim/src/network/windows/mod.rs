@@ -95,12 +95,28 @@ impl Network {
         moves_in_orbit_only && nobody_is_told && has_links_only && !follows_packets && is_apart
     }
 
+    /// Works off at least so many events, or as many as are due at or before `to`; how many they were. `to` must not change from call
+    /// to call.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    pub fn run(&mut self, to: SimTime, events: u64) -> Result<u64, NetworkError> {
+        let mut done = 0;
+        while done < events {
+            match self.stride(to)? {
+                0 => break,
+                more => done += more,
+            }
+        }
+        Ok(done)
+    }
+
     /// Works off a window that ends before `to`, or else the next thing due, if it is due at or before `to`. Returns the number of
     /// events; zero if nothing was due. `to` must not change from call to call.
     ///
     /// # Errors
     /// As [`step`](Self::step).
-    pub fn stride(&mut self, to: SimTime) -> Result<u64, NetworkError> {
+    fn stride(&mut self, to: SimTime) -> Result<u64, NetworkError> {
         if self.windows.apply {
             if self.windows.pause == 0 {
                 let events = self.window(to)?;
