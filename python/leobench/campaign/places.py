@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from typing import TYPE_CHECKING
@@ -44,5 +45,6 @@ def _is_part(place: str, whole: str) -> bool:
     return _steps(place)[: len(outer)] == outer
 
 
-def _steps(place: str) -> list[str]:
-    return re.findall(r"[^.\[\]]+", place)
+@functools.lru_cache(maxsize=4096)
+def _steps(place: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"[^.\[\]]+", place))
