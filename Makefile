@@ -50,8 +50,8 @@ playground: $(VENV)/.requirements
 test: install
 	cargo test
 	$(PYTEST) --numprocesses logical --maxprocesses 8 --dist worksteal -m "not slow and not real_time and not alone"
-	$(PYTEST) --numprocesses 4 --dist worksteal -m "not slow and real_time and not alone"
-	$(PYTEST) -m "not slow and alone"
+	$(PYTEST) tests/emulation --numprocesses 4 --dist worksteal -m "not slow and real_time and not alone"
+	$(PYTEST) tests/emulation -m "not slow and alone"
 
 test-slow: install
 	cargo test --release -- --ignored

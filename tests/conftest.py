@@ -14,6 +14,8 @@ from tests.support.quick import QUICK
 if TYPE_CHECKING:
     from pathlib import Path
 
+EMULATION = ROOT / "tests" / "emulation"
+
 # What was ignored where the tests were started (a background script ignores Ctrl-C) would stay ignored in
 # the programs that they start and interrupt, which are to behave as in a terminal.
 for number, handler in (
@@ -27,10 +29,16 @@ for number, handler in (
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks tests on hosts as tests in real time, before tests are chosen by their marks."""
+    """Marks tests on hosts as tests in real time, before tests are chosen by their marks.
+
+    All of them are below `EMULATION`: `make test` looks for them only there.
+    """
     for item in items:
         if isinstance(item, pytest.Function) and "hosts" in item.fixturenames:
             item.add_marker(pytest.mark.real_time)
+        is_real = any(item.get_closest_marker(name) for name in ("real_time", "alone"))
+        if is_real and EMULATION not in item.path.parents:
+            raise pytest.UsageError(f"{item.nodeid}: tests in real time go to tests/emulation")
 
 
 @pytest.fixture
