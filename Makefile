@@ -11,6 +11,9 @@ DEMO := results/demo
 # One interpreter everywhere: PyO3 rebuilds whenever it changes.
 export PYO3_PYTHON := $(BIN)/python
 
+# Tests start some thousand interpreters: without its bytecode, each would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
 .PHONY: preflight install demo playground test test-slow format lint reference gallery site fits bench bench-baseline bench-playground instructions wheel clean
