@@ -28,7 +28,16 @@ def row(start: str) -> list[str]:
     return [cell.strip() for cell in found.split("|")]
 
 
-@pytest.mark.parametrize(("told", "overrides"), FORECASTS, ids=[told.split(",")[0] for told, _ in FORECASTS])
+@pytest.mark.parametrize(
+    ("told", "overrides"),
+    [
+        # One of the rows: each takes a run of five minutes.
+        pytest.param(
+            *row, id=row[0].split(",")[0], marks=[] if row[0].startswith("told,") else pytest.mark.slow
+        )
+        for row in FORECASTS
+    ],
+)
 def test_the_table_of_forecasts_is_what_runs_show(told: str, overrides: dict[str, Any]) -> None:
     run = leobench.run(HOUR, overrides=DROPS | overrides)
     (flow,) = run.summary["flows"]

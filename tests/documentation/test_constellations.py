@@ -62,7 +62,15 @@ def test_the_rows_of_starlink_are_means_over_seeds(site: str, seeds: list[Survey
         assert float(cells[5]) == round(float(np.mean([link["delay_p50_ms"] for link in links])), 2)
 
 
-@pytest.mark.parametrize("variant", ["preset, whole sky", "July 2024, dishes", "and [kept] by site"])
+@pytest.mark.parametrize(
+    "variant",
+    [
+        pytest.param("preset, whole sky", marks=pytest.mark.slow),
+        pytest.param("July 2024, dishes", marks=pytest.mark.slow),
+        # The last step, which has those before it.
+        "and [kept] by site",
+    ],
+)
 def test_the_steps_from_the_preset_to_the_sites_are_what_the_script_prints(variant: str) -> None:
     found = sites.modelled(sites.VARIANTS[variant])
     assert f"| {variant} | " + " | ".join(sites.cells(found)) + " |" in PAGE
