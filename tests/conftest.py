@@ -12,6 +12,7 @@ from tests.support.paths import ROOT
 from tests.support.quick import QUICK
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 EMULATION = ROOT / "tests" / "emulation"
@@ -39,6 +40,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_real = any(item.get_closest_marker(name) for name in ("real_time", "alone"))
         if is_real and EMULATION not in item.path.parents:
             raise pytest.UsageError(f"{item.nodeid}: tests in real time go to tests/emulation")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unsynchronised() -> Iterator[None]:
+    """Campaigns of the tests need not survive a power failure: some thousand waits for the disk less."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 @pytest.fixture

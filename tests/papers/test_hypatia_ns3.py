@@ -29,7 +29,10 @@ def test_the_network_has_the_links_of_all_ways(tmp_path: Path) -> None:
     assert all(int(line[-1]) < 20_000_000 for line in lines if line[0] == "link"), "20 ms are 6,000 km"
 
 
-@pytest.mark.parametrize(("mbps", "seconds", "warm_up"), [(1, 120.0, 20.0), (10, 40.0, 10.0)])
+@pytest.mark.parametrize(
+    ("mbps", "seconds", "warm_up"),
+    [(1, 120.0, 20.0), (10, 20.0, 8.0), pytest.param(10, 40.0, 10.0, marks=pytest.mark.slow)],
+)
 def test_goodputs_are_those_of_ns3(mbps: int, seconds: float, warm_up: float) -> None:
     """Windows at 1 Mbit/s are a few segments, and ns-3 has no RACK-TLP."""
     seen = ns3_orbit.compare(MEASURED / f"orbit-{mbps}.txt", mbps, seconds, warm_up)

@@ -42,17 +42,23 @@ def test_figures_declare_what_they_measure(figure: papers.Figure, tmp_path: Path
     assert set(figure.measures) <= set(figure.measure(result)["metric"])
 
 
-@pytest.mark.parametrize("paper", papers.papers(), ids=lambda paper: paper.name)
-def test_the_readings_of_every_figure_fit(paper: papers.Paper) -> None:
-    for figure in paper.figures:
-        campaign = reproduction.planned(figure, quick=True)
-        stated = reproduction.stated_claims(paper, figure)
-        own, *others = settings.settings(figure, campaign, stated)
-        assert own.campaign is campaign
-        for each in others:
-            assert each.campaign.replicates == campaign.replicates
-            assert each.campaign.seed == campaign.seed
-            assert each.campaign.name.endswith(f"+{each.name}")
+@pytest.mark.parametrize(
+    ("paper", "figure"),
+    [
+        pytest.param(paper, figure, id=f"{paper.name}/{figure.name}")
+        for paper in papers.papers()
+        for figure in paper.figures
+    ],
+)
+def test_the_readings_of_every_figure_fit(paper: papers.Paper, figure: papers.Figure) -> None:
+    campaign = reproduction.planned(figure, quick=True)
+    stated = reproduction.stated_claims(paper, figure)
+    own, *others = settings.settings(figure, campaign, stated)
+    assert own.campaign is campaign
+    for each in others:
+        assert each.campaign.replicates == campaign.replicates
+        assert each.campaign.seed == campaign.seed
+        assert each.campaign.name.endswith(f"+{each.name}")
 
 
 def batches(*rows: tuple[str, int, int, int]) -> CampaignResult:
