@@ -10,7 +10,6 @@ All runs are in virtual time.
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 from dataclasses import dataclass
@@ -20,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leobench.errors import InputError
-from leobench.fitting import blocks, losses
+from leobench.fitting import blocks, flow_run, losses
 from leobench.fitting.series import PHASE_S, SLOT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from leobench.fitting.flow_run import Changes
     from leobench.fitting.series import Floats, Quantity, Series
 
-    Changes = list[tuple[str, object]]
     Report = Callable[[int, int], object]
 
 CONTROLLERS = ("cubic", "bbr")
@@ -273,7 +272,7 @@ def _run(
         measured: dict[tuple[str, int], tuple[Floats, Floats]] = {}
         with processes.WorkerProcesses(min(processes.available(), len(runs))) as pool:
             futures = {
-                pool.submit(execute, file, seed, slots, changes): (controller, seed)
+                pool.submit(flow_run.execute, file, seed, slots, changes): (controller, seed)
                 for controller, seed, slots, changes in runs
             }
             for future in processes.as_completed(futures):
@@ -312,27 +311,6 @@ def _scenario(link: Link) -> dict[str, Any]:
             }
         },
     }
-
-
-def execute(file: str, seed: int, slots: int, changes: Changes) -> tuple[Floats, Floats]:
-    """Runs a flow; returns goodput and round trip in each of its slots. Called in worker processes."""
-    import polars as pl
-
-    from leobench import engine
-    from leobench.scenario import load
-
-    ended = engine.run(load(file, seed, changes), engine.Recording())
-    columns = ["t_ns", "bytes_delivered", "latest_rtt_ns"]
-    table = pl.read_parquet(io.BytesIO(ended.tables["transport"]), columns=columns, glob=False)
-    # Samples begin with the connection, which an outage may prevent; the last one is at the end.
-    slot = np.ceil(table["t_ns"].to_numpy() / (SLOT_S * 1e9)).astype(np.int64) - 1
-    delivered, rtt = (table[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in columns[1:])
-    whole = np.arange(slots)
-    last = np.searchsorted(slot, whole, side="right") - 1
-    total = np.concatenate([[0.0], delivered])[last + 1]
-    goodput = np.diff(total, prepend=0.0) * 8 / SLOT_S / 1e6
-    medians = [np.nanmedian(rtt[slot == each]) if (slot == each).any() else np.nan for each in whole]
-    return goodput, np.array(medians) / 1e6
 
 
 def compare(
