@@ -27,9 +27,11 @@ def recording(seed: int, shift: float = SHIFT, *, apart: bool = False) -> Series
     return series.make("drawn", joined[0], joined[1], "downlink", "saturated", joined[2])
 
 
-def test_intervals_hold_the_drawn_shift() -> None:
+@pytest.mark.parametrize(("recordings", "fewest"), [(20, 13), pytest.param(60, 45, marks=pytest.mark.slow)])
+def test_intervals_hold_the_drawn_shift(recordings: int, fewest: int) -> None:
+    """Of 90 %, and four standard errors less."""
     inside = 0
-    for seed in range(60):
+    for seed in range(recordings):
         found = motion.shifts(recording(seed), 0.0)
         assert found is not None
         assert found.parameters is not None
@@ -37,8 +39,7 @@ def test_intervals_hold_the_drawn_shift() -> None:
         assert estimate == pytest.approx(SHIFT, abs=0.15)
         low, high = found.intervals["driving"][1:]
         inside += low / 0.75 <= SHIFT <= high / 0.75
-    # 90 % of 60, and four standard errors.
-    assert 45 <= inside <= 60
+    assert fewest <= inside
 
 
 def test_the_shifts_leave_the_whole_recording_as_it_is() -> None:
