@@ -187,7 +187,7 @@ def test_bad_rates(rates: str, complaint: str) -> None:
     assert complaint in ended.stderr
 
 
-# 12 Mbit/s, from second 8 on 4; a queue of 250 ms, and of 750 then.
+# 12 Mbit/s, from second 5 on 4; a queue of 250 ms, and of 750 then.
 _FALLING = """\
 duration = "60 s"
 [nodes.client]
@@ -209,13 +209,13 @@ def test_the_rate_follows_a_link_that_slows_down(tmp_path: Path) -> None:
     if lacking:
         pytest.skip(f"{', '.join(lacking)}: not installed")
     (tmp_path / "falling.csv").write_text(
-        "time,rate,delay\n0 s,12 Mbps,20 ms\n8 s,4 Mbps,\n", encoding="ascii"
+        "time,rate,delay\n0 s,12 Mbps,20 ms\n5 s,4 Mbps,\n", encoding="ascii"
     )
     scenario = tmp_path / "falling.toml"
     scenario.write_text(_FALLING, encoding="utf-8")
     log = tmp_path / "log.csv"
     adaptive = f"{EXAMPLES / 'router.sh'} 8 8 --up 2 8 14 --down 2 8 14 --one-way --log {log} server"
-    load = [sys.executable, str(EXAMPLES / "under_load.py"), "server", "--seconds", "16"]
+    load = [sys.executable, str(EXAMPLES / "under_load.py"), "server", "--seconds", "12"]
     late, goodput = {}, {}
     for name, router in (
         ("none", "true"),
@@ -230,7 +230,7 @@ def test_the_rate_follows_a_link_that_slows_down(tmp_path: Path) -> None:
         # The last 4 s of pings: the rate fell about 3 s before.
         late[name] = sorted(said["round_trips_ms"][-80:])[40]
         goodput[name] = said["goodput_bps"] / MBIT
-    # 750 ms of queue, or as much of it as CUBIC has filled again since the losses at 8 s.
+    # 750 ms of queue, or as much of it as CUBIC has filled again since the losses at 5 s.
     assert late["none"] > 250, late
     # The path's 40 ms, the rule's 30 ms, and twice as much again, as the rule looks at means of the past.
     assert late["adaptive"] < 160, late

@@ -109,8 +109,8 @@ def test_a_shaper_on_the_router_holds_the_queue(tmp_path: Path) -> None:
     script.chmod(0o755)
     medians, rates = {}, {}
     for name, router in (("link", "nat"), ("shaper", str(script))):
-        load = "iperf3 -c server -t 12 --json -C cubic > said.json"
-        ping = "sleep 4; ping -c 60 -i 0.1 server"
+        load = "iperf3 -c server -t 8 --json -C cubic > said.json"
+        ping = "sleep 3; ping -c 40 -i 0.1 server"
         command = f"({load}) & {ping}; wait"
         ended = emulate(
             scenario, "--settle", "1500", "--router", router, "--on", "server", "iperf3 -s -1",
