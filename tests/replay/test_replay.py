@@ -66,18 +66,17 @@ def test_a_transfer_is_replayed_and_changed(
     leobench.run(tmp_path / "out" / "scenario.json")
 
 
-def test_the_same_replay_has_the_same_bytes(recording: Path, tmp_path: Path) -> None:
-    for name in ("one", "other"):
-        assert replay(recording, tmp_path / name, "--quiet") == 0
-    for file in ("draws.csv", "posterior.csv", "replay.json"):
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "other" / file).read_bytes()
+def test_a_replay_is_replaced_only_on_request_and_has_the_same_bytes(recording: Path, tmp_path: Path) -> None:
+    def written(folder: Path) -> list[bytes]:
+        return [(folder / file).read_bytes() for file in ("draws.csv", "posterior.csv", "replay.json")]
 
-
-def test_a_replay_is_replaced_only_on_request(recording: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    assert replay(recording, out, "--quiet") == 0
+    assert replay(recording, tmp_path / "one", "--quiet") == 0
+    before = written(tmp_path / "one")
+    out = (tmp_path / "one").rename(tmp_path / "other")
     assert replay(recording, out, "--quiet") == 2
+    (out / "draws.csv").write_text("old", encoding="utf-8")
     assert replay(recording, out, "--quiet", "--force") == 0
+    assert written(out) == before
     (out / "mine.txt").write_text("keep", encoding="utf-8")
     assert replay(recording, out, "--quiet", "--force") == 2
 
