@@ -31,7 +31,7 @@ TYPES = {
 
 def tables_page() -> str:
     """The page of all tables and columns that a run records."""
-    source = (ROOT / "crates/sim/src/record/tables.rs").read_text(encoding="utf-8")
+    source = (ROOT / "crates/sim/src/record/schema.rs").read_text(encoding="utf-8")
     shared = {
         name: columns(text)[0]
         for name, text in re.findall(r"^const ([A-Z]+): Column = (.*);$", source, re.MULTILINE)

@@ -4,8 +4,8 @@ use leobench_base::Bytes;
 use rustc_hash::FxHashMap;
 
 use super::rows::{Batch, Kind, Texts, Values};
+use super::schema::{ColumnKind, Table};
 use super::sink::{SinkError, Stored, StoredTable, TableSink};
-use super::tables::{ColumnKind, Table};
 
 /// The message for a run whose tables need more room than there is.
 const TOO_MUCH: &str = "the tables of the run need more memory than there is; allowed: a shorter run, a longer \

@@ -9,10 +9,10 @@ mod parquet_file;
 mod parquet_sinks;
 mod recorder;
 mod rows;
+mod schema;
 mod sink;
 #[cfg(feature = "parquet")]
 mod spin;
-mod tables;
 
 pub use columns::{ColumnSink, StoredColumn, StoredValues};
 pub(crate) use names::chain_name;
@@ -24,10 +24,10 @@ pub use recorder::{
     RecordSettings, Recorder,
 };
 pub use rows::Batch;
+pub use schema::{Column, ColumnKind, Table};
 pub use sink::{Nowhere, SinkError, Stored, StoredTable, TableSink};
 #[cfg(feature = "parquet")]
 pub use spin::{SpinRow, write_spin};
-pub use tables::{Column, ColumnKind, Table};
 
 #[cfg(test)]
 #[path = "../../tests/common/frame.rs"]

@@ -13,7 +13,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
 use super::rows::{Batch, Kind, Texts, Values};
-use super::tables::{Column, ColumnKind, Table};
+use super::schema::{Column, ColumnKind, Table};
 
 /// The program that files name as their writer.
 const WRITER: &str = concat!("leobench version ", env!("CARGO_PKG_VERSION"));

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::parquet_file::ParquetFile;
 use super::rows::Batch;
+use super::schema::Table;
 use super::sink::{SinkError, Stored, StoredTable, TableSink};
-use super::tables::Table;
 
 /// A table on its way into a file.
 struct TableWriter<W: Write + Send> {

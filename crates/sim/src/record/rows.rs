@@ -2,7 +2,7 @@
 
 use leobench_base::{BitRate, Bytes, SimDuration, SimTime};
 
-use super::tables::{Column, ColumnKind, Table};
+use super::schema::{Column, ColumnKind, Table};
 
 /// Rows in a batch, which is a row group of a file. Larger ones would save 2 % of the files, but a batch is written at
 /// once, and a run in real time has no time for anything else meanwhile: about a millisecond.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::columns::StoredColumn;
 use super::rows::Batch;
-use super::tables::Table;
+use super::schema::Table;
 
 /// Takes the rows of a run's tables in batches.
 pub trait TableSink: Send {

@@ -6,8 +6,8 @@ use leobench_base::{SimDuration, SimTime};
 
 use super::parquet_sinks::TableFile;
 use super::rows::Batch;
+use super::schema::Table;
 use super::sink::SinkError;
-use super::tables::Table;
 
 /// A round-trip time that QUIC's spin bit showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use leobench_base::FlowId;
 use leobench_media::call::FrameTimes;
 
 use super::super::rows::Cell;
+use super::super::schema::Table;
 use super::super::sink::SinkError;
-use super::super::tables::Table;
 use super::Recorder;
 
 impl Recorder {

@@ -4,8 +4,8 @@ use leobench_base::{Bytes, End, FlowId, SimTime};
 use leobench_link::Cause;
 use leobench_transport::endpoint::Evidence;
 
+use super::super::schema::Table;
 use super::super::sink::SinkError;
-use super::super::tables::Table;
 use super::{Location, Recorder};
 
 /// A packet that the network dropped.

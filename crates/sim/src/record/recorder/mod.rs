@@ -17,8 +17,8 @@ pub use samples::HopRow;
 
 use super::names::Names;
 use super::rows::{Batch, Cell};
+use super::schema::Table;
 use super::sink::{SinkError, StoredTable, TableSink};
-use super::tables::Table;
 use crate::topology::HandoverStage;
 
 /// Settings of a recording; events are always recorded.

@@ -2,8 +2,8 @@
 
 use leobench_base::{DirectionId, FlowId, SimTime};
 
+use super::super::schema::Table;
 use super::super::sink::SinkError;
-use super::super::tables::Table;
 use super::Recorder;
 use crate::topology::TransitWay;
 

@@ -5,8 +5,8 @@ use leobench_link::Backlog;
 use leobench_transport::buffer::StreamBuffer;
 use leobench_transport::endpoint::PathSample;
 
+use super::super::schema::Table;
 use super::super::sink::SinkError;
-use super::super::tables::Table;
 use super::Recorder;
 
 /// A hop since its last sample.

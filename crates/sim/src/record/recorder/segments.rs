@@ -3,8 +3,8 @@
 use leobench_base::FlowId;
 use leobench_media::Player;
 
+use super::super::schema::Table;
 use super::super::sink::SinkError;
-use super::super::tables::Table;
 use super::Recorder;
 
 impl Recorder {
