@@ -4,6 +4,7 @@ use bytes::Bytes as Payload;
 use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::endpoint::{Loss, PathId};
+use smallvec::SmallVec;
 
 use super::transmit::{Departure, Output, Packets};
 use super::{Connection, SPACES};
@@ -168,34 +169,41 @@ impl Connection {
         self.longest_probe_timeout() * LINGER
     }
 
-    /// Sends the datagram that closes the connection, if it is due. Returns whether it was.
+    /// The packet that closes the connection in `space`, if there is to be one.
+    fn close_packet(&self, path: &Path, space: Space) -> Option<Packet> {
+        let frame = self.close_frame(space)?;
+        let header = self.header(path, space, path.recovery.next_number(space));
+        let mut packet = Packet { header, frames: Frames::new() };
+        packet.frames.push(frame);
+        let missing = packet.missing_padding();
+        if missing > 0 {
+            packet.frames.push(Frame::Padding(missing));
+        }
+        Some(packet)
+    }
+
+    /// Sends the datagram that closes the connection, if it is due, and an unvalidated address does not hold it back. Returns
+    /// whether it was sent.
     #[cold]
     pub(super) fn transmit_close(&mut self, now: SimTime, out: &mut Output<'_>) -> bool {
         let Some(id) = self.closing_path() else { return false };
-        let mut packets = Packets::new();
-        let mut size = 0;
-        for space in SPACES {
-            let Some(frame) = self.close_frame(space) else { continue };
-            let path = &self.paths[id];
-            let number = path.recovery.next_number(space);
-            let header = self.header(path, space, number);
-            let mut packet = Packet { header, frames: Frames::new() };
-            packet.frames.push(frame);
-            let missing = packet.missing_padding();
-            if missing > 0 {
-                packet.frames.push(Frame::Padding(missing));
-            }
-            size += packet.size();
-            let mut sent = SentPacket::new(number.value, now, packet.size(), SentFrames::new());
-            (sent.ack_eliciting, sent.in_flight) = (false, false);
-            self.paths[id].recovery.on_sent(now, space, sent, &mut self.control);
-            packets.push(packet);
-        }
-        let limit = self.paths[id].datagram_limit();
+        let path = &self.paths[id];
+        let mut packets: Packets =
+            SPACES.into_iter().filter_map(|space| self.close_packet(path, space)).collect();
+        let sizes: SmallVec<[u64; 3]> = packets.iter().map(Packet::size).collect();
+        let mut size: u64 = sizes.iter().sum();
+        let limit = path.datagram_limit();
         if packets.is_empty() || size > limit {
             return false;
         }
         self.on_close_sent();
+        for (packet, size) in packets.iter().zip(sizes) {
+            let number = packet.header.number().value;
+            let mut sent = SentPacket::new(number, now, size, SentFrames::new());
+            (sent.ack_eliciting, sent.in_flight) = (false, false);
+            let space = packet.header.level().space();
+            self.paths[id].recovery.on_sent(now, space, sent, &mut self.control);
+        }
         let short = MINIMUM_DATAGRAM.min(limit).saturating_sub(size);
         if self.role == Role::Client
             && packets[0].header.level() == Level::Initial

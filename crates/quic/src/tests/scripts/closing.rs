@@ -130,3 +130,19 @@ fn an_application_close_before_one_rtt_is_a_violation() {
          100  > initial 1: close PROTOCOL_VIOLATION [1200]",
     );
 }
+
+/// RFC 9000 section 8.1: three times what arrived from an unvalidated address, which the challenge has used up. A close that
+/// has to wait for more uses up no packet number.
+#[test]
+fn a_close_that_is_held_back_is_not_sent() {
+    server(
+        "0    < data elsewhere: ping
+         0    ! path
+         0    > data 0: challenge [1200]
+         0    > elsewhere data 1: ack 0, challenge
+         10   close 7
+         10   ! lost closed by the application
+         20   < data elsewhere: ping
+         20   > elsewhere data 2: app-close 7",
+    );
+}
