@@ -72,7 +72,8 @@ impl Connection {
     /// The peer broke the protocol in a packet of a path, or this end cannot go on there.
     #[cold]
     pub(super) fn fail(&mut self, now: SimTime, id: PathId, error: &TransportError) {
-        let reason = format!("closed by an error of the other end: {error}");
+        let end = if error.code.blames_this_end() { "this end" } else { "the other end" };
+        let reason = format!("closed by an error of {end}: {error}");
         self.begin_close(now, id, error.close(), reason);
     }
 

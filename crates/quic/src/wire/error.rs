@@ -77,6 +77,11 @@ impl ErrorCode {
     pub const fn crypto(alert: u8) -> Self {
         Self(0x0100 + alert as u64)
     }
+
+    /// Whether the end that closes with this code cannot go on, though the other end broke no rule.
+    pub(crate) const fn blames_this_end(self) -> bool {
+        matches!(self, Self::INTERNAL_ERROR | Self::AEAD_LIMIT_REACHED)
+    }
 }
 
 impl fmt::Display for ErrorCode {

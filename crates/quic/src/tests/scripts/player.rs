@@ -228,8 +228,9 @@ impl Player {
         self.wake = self.end.poll(self.now, &mut outbox).unwrap();
         let time = self.show(self.now);
         for event in outbox.events.iter().filter(|event| event.kind != "phase") {
-            let is_ours = event.detail.starts_with("closed by an error of the other end");
-            let tells = event.kind == "lost" && !is_ours;
+            // The packet that closes shows the error.
+            let shows_error = event.detail.starts_with("closed by an error of ");
+            let tells = event.kind == "lost" && !shows_error;
             let detail = if tells { format!(" {}", event.detail) } else { String::new() };
             self.record.push(format!("{time} ! {}{detail}", event.kind));
             self.burst = None;
