@@ -389,6 +389,18 @@ fn a_client_whose_server_offers_one_path_refuses_the_run() {
     );
 }
 
+#[test]
+fn a_scheduler_that_cannot_be_built_fails_when_the_handshake_is_complete() {
+    let mut pipe = client_over(&several(2, |_| ()), &[(20, 10 * MBIT); 2], 2);
+    pipe.ends[SENDER].prepare(|parts| {
+        parts.offer.as_mut().unwrap().scheduler = std::sync::Arc::new(|| Err("none".to_owned()));
+    });
+    pipe.may_fail = true;
+    pipe.run(ms(1_000), |pipe| pipe.failed.is_some());
+    let error = pipe.failed.unwrap().to_string();
+    assert!(error.ends_with(&format!(" at {}: none", pipe.now)), "{error}");
+}
+
 /// Loss and reordering of all kinds, two to four paths: every byte arrives once and in order, which the pipe checks.
 #[test]
 fn every_byte_arrives_once_over_random_paths() {

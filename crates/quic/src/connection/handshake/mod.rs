@@ -113,7 +113,7 @@ impl Connection {
         (self.handshake.complete, self.handshake.writes_data) = (true, true);
         self.keys.protection.on_complete();
         self.end_early(now);
-        self.agree_on_paths();
+        self.agree_on_paths(now);
         self.reports.events.push(Event { kind: "established", detail: String::new() });
         self.establish_streams(now);
         let min_ack_delay = self.handshake.peer.as_ref().and_then(|peer| peer.min_ack_delay);

@@ -107,7 +107,7 @@ enum Blocked {
 impl Connection {
     /// Both ends' parameters are known: they may use several paths if both have offered them.
     #[cold]
-    pub(in crate::connection) fn agree_on_paths(&mut self) {
+    pub(in crate::connection) fn agree_on_paths(&mut self, now: SimTime) {
         let Some(peer) = &self.handshake.peer else { return };
         let (limit, id_limit) = (peer.initial_max_path_id, peer.active_connection_id_limit);
         let Some(offer) = self.offered.paths.clone() else { return };
@@ -123,9 +123,8 @@ impl Connection {
             Ok(scheduler) => scheduler,
             Err(problem) => {
                 let scheduler = offer.scheduler_name.clone();
-                let at = SimTime::ZERO;
                 self.reports.missing =
-                    Some(EndpointError::PathScheduler { scheduler, at, problem });
+                    Some(EndpointError::PathScheduler { scheduler, at: now, problem });
                 return;
             }
         };
