@@ -97,8 +97,9 @@ impl Connection {
             self.reports.peer_close = Some(close.clone());
             self.log_end(now, Ending::Remote(close), reason.trim_end());
             self.drain(now, reason.trim_end().to_owned());
-        } else {
-            self.state = State::Draining { until: now + self.linger() };
+        } else if let State::Closing(Closing { until, .. }) = self.state {
+            // RFC 9000 section 10.2.2: "the draining state ends when the closing state would have ended".
+            self.state = State::Draining { until };
         }
     }
 

@@ -37,7 +37,21 @@ fn a_draining_end_is_silent() {
     );
 }
 
-/// RFC 9000 section 10.2.2: a closing end that hears of the peer's close falls silent, too.
+/// RFC 9000 section 10.2.2: for three probe timeouts (825 ms), however often the peer repeats its close.
+#[test]
+fn further_closes_do_not_prolong_draining() {
+    client(
+        "10   < data: app-close 7
+         10   ! lost closed by the peer: application error 0x7
+         800  < data: app-close 7
+         834  < data: ping
+         836  < data: ping
+         836  > reset x1",
+    );
+}
+
+/// RFC 9000 section 10.2.2: a closing end that hears of the peer's close falls silent, too, "the draining state ends when the
+/// closing state would have ended".
 #[test]
 fn a_closing_end_drains_when_the_peer_closes() {
     client(
@@ -45,7 +59,10 @@ fn a_closing_end_drains_when_the_peer_closes() {
          0    ! lost closed by the application
          0    > data 0: app-close 7
          10   < data: close NO_ERROR
-         20   < data x9: ping",
+         20   < data x9: ping
+         824  < data: ping
+         826  < data: ping
+         826  > reset x1",
     );
 }
 
