@@ -12,8 +12,8 @@ use leobench_transport::interfaces::Interfaces;
 use leobench_transport::path_scheduler::PathSchedulerContext;
 use leobench_transport::plugin::Plugins;
 
-use super::cids::ACTIVE_LIMIT;
-use super::connection::{Connection, Offer, Parts, Settings};
+use super::cids::{ACTIVE_LIMIT, first_id};
+use super::connection::{Offer, Parts, Settings};
 use super::crypto::{Crypto, Earlier, TlsConfig};
 use super::flow::QuicConfig;
 use super::recovery::Control;
@@ -67,7 +67,7 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
     let server_params = server_params(config, &settings.params)?;
     // A client makes up the server's first ID; a server learns it from the client's first packet.
     let remote_id = match role {
-        Role::Client => Connection::first_id(rng, "initial-destination"),
+        Role::Client => first_id(rng, "initial-destination"),
         Role::Server => ConnectionId::default(),
     };
     Ok(Parts {
@@ -82,7 +82,7 @@ pub(super) fn parts(config: &QuicConfig<'_>) -> Result<Parts, EndpointError> {
         remote_id,
         original_destination: remote_id,
         retry_source: None,
-        local_id: Connection::first_id(rng, "source-id"),
+        local_id: first_id(rng, "source-id"),
         offer: offered(spec, role).map(|multipath| Box::new(offer(multipath, rng, plugins))),
         preferred: None,
         rng: rng.clone(),
@@ -170,7 +170,7 @@ pub(super) fn settings(spec: &QuicSpec, sends: bool) -> Settings {
     let asked = spec.ack_frequency().filter(|_| sends);
     Settings {
         mtu: spec.payload.get(),
-        paced: spec.pacing,
+        paces: spec.pacing,
         ecn: spec.ecn,
         initial_rtt: spec.initial_rtt,
         ack_frequency: asked.map(|(threshold, delay)| (threshold.into(), delay)),

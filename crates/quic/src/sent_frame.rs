@@ -40,7 +40,7 @@ pub(crate) enum SentFrame {
     /// `HANDSHAKE_DONE`.
     HandshakeDone,
     /// `ACK_FREQUENCY` with its sequence number.
-    AckFrequency(u64),
+    AckFrequency,
     /// DATAGRAM with the number of the datagram.
     Datagram(u64),
     /// DATAGRAM with a datagram of the flow: its message, number, stream and payload bytes.

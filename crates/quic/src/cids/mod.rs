@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::SimRng;
+use leobench_base::{RngTree, SimRng};
 
 use super::token_key::ResetKey;
 use crate::wire::{ConnectionId, ErrorCode, NewConnectionId, ResetToken, TransportError};
@@ -16,6 +16,11 @@ const MOST_ISSUED: u64 = 5;
 
 /// IDs that we retire at most before the peer acknowledges it (RFC 9000 section 5.1.2: at least twice those that we store).
 const MOST_RETIRING: usize = 4 * ACTIVE_LIMIT as usize;
+
+/// The first ID of an end, or the one that a client makes up for its server, by name.
+pub(super) fn first_id(rng: &RngTree, name: &str) -> ConnectionId {
+    random_id(&mut rng.child(name).rng())
+}
 
 /// A fresh ID.
 pub(super) fn random_id(rng: &mut SimRng) -> ConnectionId {

@@ -6,10 +6,11 @@ use leobench_base::{RngTree, SimDuration};
 use leobench_transport::Role;
 use leobench_transport::interfaces::Interfaces;
 
-use crate::connection::Offer;
+use super::paths::{Offer, Preferred};
+use crate::cids::LocalIds;
 use crate::crypto::Crypto;
 use crate::paths::FourTuple;
-use crate::recovery::Control;
+use crate::recovery::{Control, RecoveryConfig};
 use crate::spec::AfterMigration;
 use crate::streams::Streams;
 use crate::wire::{ConnectionId, TransportParameters};
@@ -40,13 +41,34 @@ pub(crate) struct Parts {
     pub(crate) rng: RngTree,
 }
 
+impl Parts {
+    /// The transport parameters to send, with a connection ID from `ids` for a preferred address.
+    pub(super) fn params(
+        &self,
+        preferred: Option<Preferred>,
+        ids: &mut LocalIds,
+    ) -> TransportParameters {
+        let mut params = self.settings.params.clone();
+        params.initial_source = Some(self.local_id);
+        params.initial_max_path_id = self.offer.as_ref().map(|offer| offer.max_path_id);
+        if self.role == Role::Server {
+            params.original_destination = Some(self.original_destination);
+            params.retry_source = self.retry_source;
+            params.stateless_reset_token = ids.first_token();
+            params.preferred_address = preferred.and_then(|it| it.parameter(ids));
+        }
+        params
+    }
+}
+
 /// The settings of a connection, from its specification.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub(crate) struct Settings {
     /// UDP payload of a full packet.
     pub(crate) mtu: u64,
-    pub(crate) paced: bool,
+    /// Whether packets are paced.
+    pub(crate) paces: bool,
     pub(crate) ecn: bool,
     pub(crate) initial_rtt: SimDuration,
     /// Ack-eliciting packets that the peer may leave unacknowledged, and the maximum delay, to ask for.
@@ -67,4 +89,11 @@ pub(crate) struct Settings {
     pub(crate) key_update: Option<u64>,
     /// Transport parameters of ours, but for connection IDs.
     pub(crate) params: TransportParameters,
+}
+
+impl Settings {
+    /// How an end of this role recovers from losses.
+    pub(super) fn recovery(&self, role: Role) -> RecoveryConfig {
+        RecoveryConfig { role, initial_rtt: self.initial_rtt, ecn: self.ecn }
+    }
 }

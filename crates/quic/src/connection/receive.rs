@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use leobench_base::{SimDuration, SimTime};
+use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 
@@ -11,7 +11,7 @@ use crate::MINIMUM_DATAGRAM;
 use crate::paths::{PathSet, RecvMeta};
 use crate::qlog::Ending;
 use crate::wire::{
-    Ack, ConnectionId, Frame, Header, Number, Packet, ResetToken, Space, TransportError,
+    Ack, ConnectionId, Datagram, Frame, Header, Number, Packet, ResetToken, Space, TransportError,
 };
 
 impl Connection {
@@ -67,7 +67,7 @@ impl Connection {
         id: PathId,
         header: &Header,
     ) -> Result<bool, TransportError> {
-        let pto = self.longest_probe_timeout();
+        let pto = self.paths.longest_probe_timeout();
         self.keys.protection.on_received(now, pto, id, header)
     }
 
@@ -76,8 +76,9 @@ impl Connection {
     #[inline]
     pub(super) fn can_expand(&self, id: PathId, header: &Header) -> bool {
         let number = header.number();
-        let largest = self.acks(id, header.level().space()).received.largest();
-        // The next number is what every truncated one is expanded to that fits.
+        let largest =
+            self.handshake.acks(&self.paths, id, header.level().space()).received.largest();
+        // Any truncated form that fits expands to the next number.
         largest.is_some_and(|largest| number.value == largest + 1)
             || Number::expanded(number.on_wire(), number.len, largest) == number
     }
@@ -86,7 +87,7 @@ impl Connection {
     pub(crate) fn ignores(&self, source: SocketAddr) -> bool {
         self.role == Role::Client
             && self.paths.iter().all(|path| source != path.route.tuple.remote)
-            && !self.is_told_by_server(source)
+            && !self.mobility.is_known_server_address(source)
     }
 
     /// Whether a packet of the handshake is to be discarded: its source is not the peer's connection ID (RFC 9000 section 7.2),
@@ -103,7 +104,7 @@ impl Connection {
         is_misplaced || self.handshake.heard && source != self.paths.first().ids.remote.first()
     }
 
-    /// A packet of a path arrived that the peer has sent.
+    /// An authentic packet arrived on a path.
     pub(super) fn on_authentic(
         &mut self,
         now: SimTime,
@@ -115,13 +116,7 @@ impl Connection {
             return;
         }
         if !self.is_open() {
-            self.on_packet_while_closing(id);
-            if let Some(Frame::ConnectionClose(close)) =
-                packet.frames.iter().find(|frame| matches!(frame, Frame::ConnectionClose(_)))
-            {
-                self.on_close(now, close);
-            }
-            return;
+            return self.on_packet_while_closing(id, packet);
         }
         if let Err(error) = self.take_in(now, id, meta, packet) {
             self.fail(now, id, &error);
@@ -140,8 +135,8 @@ impl Connection {
         if self.multipath.is_some() && !self.takes_on_path(now, id, meta) {
             return Ok(());
         }
-        if self.acks(id, space).received.is_duplicate(number)
-            || space == Space::Data && self.lineage.awaits_streams
+        let acks = self.handshake.acks_mut(&mut self.paths, id, space);
+        if acks.received.is_duplicate(number) || space == Space::Data && self.lineage.awaits_streams
         {
             return Ok(());
         }
@@ -149,14 +144,10 @@ impl Connection {
             return Err(violation("a packet without frames"));
         }
         let eliciting = packet.frames.iter().any(Frame::is_ack_eliciting);
-        let acks = match space {
-            Space::Data => &mut self.paths[id].acks,
-            space => &mut self.handshake.acks[space as usize],
-        };
         let frequency = &self.ack_control.frequency.current;
         acks.received.on_packet(now, number, eliciting, meta.ecn, frequency);
-        self.log_received(now, id, packet);
-        self.on_alive(now);
+        self.qlog.received(now, id, packet, &self.handshake);
+        self.idle.on_arrival(now);
         match &packet.header {
             Header::OneRtt { spin, .. } => {
                 self.paths[id].on_spin(self.role, number, *spin);
@@ -176,8 +167,8 @@ impl Connection {
                 return Ok(());
             }
         }
-        if space != Space::Data || !self.handshake.confirmed || self.crypto_mut(space).has_arrived()
-        {
+        let stream = self.handshake.stream_mut(space);
+        if stream.has_arrived() || space != Space::Data || !self.handshake.confirmed {
             self.advance_handshake(now, id)?;
         }
         if matches!(packet.header, Header::OneRtt { .. }) {
@@ -211,7 +202,7 @@ impl Connection {
         frame: &Frame,
     ) -> Result<(), TransportError> {
         match frame {
-            Frame::Stream { .. } => self.streams.on_frame(now, frame).map(|_| ()),
+            Frame::Stream { .. } => self.streams.on_frame(now, frame),
             Frame::Ack(ack) => self.on_ack(now, PathSet::FIRST, packet, ack),
             Frame::PathAck { path, ack } => self.on_path_ack(now, packet, *path, ack),
             _ => self.on_rare_frame(now, id, meta, packet, frame),
@@ -238,12 +229,10 @@ impl Connection {
                 }
                 Ok(())
             }
-            Frame::Ack(ack) => self.on_ack(now, PathSet::FIRST, packet, ack),
-            Frame::PathAck { path, ack } => self.on_path_ack(now, packet, *path, ack),
             Frame::Path(frame) => self.on_path_frame(now, packet, frame),
             Frame::Crypto { offset, data } => {
                 let space = packet.header.level().space();
-                self.crypto_mut(space).receive(*offset, data)
+                self.handshake.stream_mut(space).receive(*offset, data)
             }
             Frame::ConnectionClose(close) => {
                 self.on_close(now, close);
@@ -254,7 +243,11 @@ impl Connection {
             Frame::RetireConnectionId(sequence) => {
                 self.paths.first_mut().ids.local.on_retired(*sequence, packet.header.destination())
             }
-            Frame::NewToken(token) => self.on_new_token(token),
+            Frame::NewToken(token) if self.role == Role::Server || token.is_empty() => {
+                Err(violation("NEW_TOKEN from a client, or an empty one"))
+            }
+            // It is for a later connection, which no flow opens to the same server yet.
+            Frame::NewToken(_) => Ok(()),
             Frame::PathChallenge(data) => {
                 self.on_path_challenge(now, id, meta, *data);
                 Ok(())
@@ -264,12 +257,8 @@ impl Connection {
                 Ok(())
             }
             Frame::AckFrequency { sequence, threshold, max_ack_delay, reordering } => {
-                let asked = self.ack_control.frequency.on_frame(
-                    *sequence,
-                    *threshold,
-                    *max_ack_delay,
-                    *reordering,
-                );
+                let frequency = &mut self.ack_control.frequency;
+                let asked = frequency.on_frame(*sequence, *threshold, *max_ack_delay, *reordering);
                 asked.map_err(|problem| violation(problem.0))
             }
             Frame::ImmediateAck => {
@@ -278,13 +267,15 @@ impl Connection {
             }
             Frame::ResetStream { .. }
             | Frame::StopSending { .. }
-            | Frame::Stream { .. }
             | Frame::MaxData(_)
             | Frame::MaxStreamData { .. }
             | Frame::MaxStreams { .. }
             | Frame::DataBlocked(_)
             | Frame::StreamDataBlocked { .. }
-            | Frame::StreamsBlocked { .. } => self.streams.on_frame(now, frame).map(|_| ()),
+            | Frame::StreamsBlocked { .. } => self.streams.on_frame(now, frame),
+            Frame::Stream { .. } | Frame::Ack(_) | Frame::PathAck { .. } => {
+                unreachable!("they are not rare")
+            }
         }
     }
 
@@ -299,40 +290,38 @@ impl Connection {
     ) -> Result<(), TransportError> {
         let space = packet.header.level().space();
         if let Header::OneRtt { key_phase, .. } = packet.header {
-            self.check_early_ack(id, ack)?;
+            self.handshake.check_early_ack(id, ack)?;
             self.keys.protection.on_ack(id, ack.largest(), key_phase)?;
         }
-        let delay = self.ack_delay(space, ack.delay);
+        let delay = self.handshake.ack_delay(space, ack.delay);
         let recovery = &mut self.paths[id].recovery;
         recovery
             .on_ack(now, space, ack, delay, &mut self.control, &mut self.outcome)
             .map_err(|problem| violation(problem.0))?;
         if let Some(rtt) = recovery.rtt().latest() {
-            let rtt = if self.multipath.is_some() { self.longest_rtt(rtt) } else { rtt };
-            self.streams.set_rtt(rtt);
+            let several = self.multipath.is_some();
+            self.streams.set_rtt(if several { self.paths.longest_rtt(rtt) } else { rtt });
         }
-        self.log_losses(now, id);
+        self.qlog.lost(now, id, &self.outcome, &self.handshake);
         self.settle_outcome(id);
         Ok(())
-    }
-
-    /// The peer's delay of an acknowledgement (RFC 9002 section 5.3).
-    fn ack_delay(&self, space: Space, encoded: u64) -> SimDuration {
-        let Some(peer) = self.handshake.peer.as_ref().filter(|_| space == Space::Data) else {
-            return SimDuration::ZERO;
-        };
-        let micros = encoded.checked_shl(peer.ack_delay_exponent as u32).unwrap_or(u64::MAX);
-        SimDuration::from_micros(micros.min(u64::MAX / 1_000))
     }
 
     /// A datagram ends with this token: it resets the connection if the peer announced it (RFC 9000 section 10.3.1).
     pub(crate) fn on_stateless_reset(&mut self, now: SimTime, token: ResetToken) -> bool {
         let ours = self.paths.iter().any(|path| path.ids.remote.is_reset(token));
         if ours && self.is_open() {
-            let reason = "reset by the peer";
-            self.log_end(now, Ending::Trigger("stateless_reset"), reason);
-            self.drain(now, reason.to_owned());
+            self.drain(now, Ending::Trigger("stateless_reset"), "reset by the peer");
         }
         ours
+    }
+
+    /// A Retry packet arrived as a struct.
+    pub(crate) fn on_unprotected_retry(&mut self, now: SimTime, retry: &Datagram) {
+        if let Datagram::Retry { destination, source, token, .. } = retry
+            && self.keys.protection.is_authentic(retry)
+        {
+            self.on_retry(now, [*destination, *source], token);
+        }
     }
 }

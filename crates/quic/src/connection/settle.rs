@@ -1,11 +1,9 @@
 //! The consequences of acknowledged and lost packets for what they carried (RFC 9000 section 13.3).
 
-use leobench_base::Bytes;
 use leobench_base::packet::Datagram;
-use leobench_transport::endpoint::{Evidence, LossVerdict, LossVerdictKind, PathId};
+use leobench_transport::endpoint::PathId;
 
 use super::Connection;
-use crate::recovery::SentPacket;
 use crate::sent_frame::SentFrame;
 use crate::wire::Space;
 
@@ -30,11 +28,7 @@ impl Connection {
                         streams.on_acked(carried);
                     }
                     SentFrame::Ack { largest } => {
-                        let acks = match space {
-                            Space::Data => &mut paths[id].acks,
-                            space => &mut handshake.acks[space as usize],
-                        };
-                        acks.received.on_ack_acked(*largest);
+                        handshake.acks_mut(paths, id, space).received.on_ack_acked(*largest);
                     }
                     SentFrame::PathAck { path, largest } => {
                         if let Some(path) = paths.get_mut(PathId(*path)) {
@@ -65,7 +59,7 @@ impl Connection {
         let (space, mut lost) = (self.outcome.space, std::mem::take(&mut self.outcome.lost));
         for packet in &lost {
             if space == Space::Data && packet.ack_eliciting {
-                self.judge(id, packet);
+                self.reports.judge(&self.paths[id], packet);
             }
             for carried in &packet.carried {
                 match carried {
@@ -83,29 +77,12 @@ impl Connection {
         self.outcome.lost = lost;
     }
 
-    /// Reports that a 1-RTT packet was declared lost, and what of it is sent again.
-    #[cold]
-    fn judge(&mut self, id: PathId, packet: &SentPacket) {
-        let Some(transmission) = id.transmission(packet.number) else { return };
-        let probed = packet.number < self.paths[id].probed_from;
-        let evidence = if probed { Evidence::Probe } else { Evidence::Acks };
-        self.reports
-            .verdicts
-            .push(LossVerdict { transmission, kind: LossVerdictKind::Lost(evidence) });
-        let again = packet.carried.iter().map(|carried| match carried {
-            SentFrame::Stream { len, .. } => u64::from(*len),
-            _ => 0,
-        });
-        let kind = LossVerdictKind::Repeated(Bytes::new(again.sum()));
-        self.reports.verdicts.push(LossVerdict { transmission, kind });
-    }
-
     /// Sends something again, if it is still of use (RFC 9000 section 13.3).
     #[cold]
     pub(super) fn requeue(&mut self, space: Space, carried: &SentFrame) {
         match carried {
             SentFrame::Crypto { start, end } => {
-                self.crypto_mut(space).on_lost(*start, *end);
+                self.handshake.stream_mut(space).on_lost(*start, *end);
             }
             SentFrame::HandshakeDone => self.handshake.announces_confirmation = true,
             SentFrame::NewConnectionId(sequence) => {
@@ -114,15 +91,17 @@ impl Connection {
             SentFrame::RetireConnectionId(sequence) => {
                 self.paths.first_mut().ids.remote.on_retirement_lost(*sequence);
             }
-            SentFrame::AckFrequency(sequence) => {
-                self.ack_control.request.pending |= *sequence == self.ack_control.request.sequence;
-            }
+            SentFrame::AckFrequency => self.ack_control.pending = true,
             SentFrame::PathAbandon(_)
             | SentFrame::PathStatus { .. }
             | SentFrame::PathNewConnectionId { .. }
             | SentFrame::PathRetireConnectionId { .. }
-            | SentFrame::MaxPathId(_) => self.requeue_path_frame(carried),
-            // Challenges are repeated by their own timer.
+            | SentFrame::MaxPathId(_) => {
+                if let Some(multipath) = &mut self.multipath {
+                    multipath.requeue(&mut self.paths, carried);
+                }
+            }
+            // The next acknowledgement has these ranges too, a challenge has its own timer, and the others are sent once.
             SentFrame::Ack { .. }
             | SentFrame::PathAck { .. }
             | SentFrame::PathsBlocked

@@ -5,6 +5,7 @@ use leobench_transport::endpoint::PathId;
 
 use super::Connection;
 use super::close::State;
+use super::paths::Multipath;
 use crate::paths::PathSet;
 use crate::timers::earliest;
 use crate::wire::Space;
@@ -12,24 +13,65 @@ use crate::wire::Space;
 /// The idle timeout is at least this many probe timeouts (RFC 9000 section 10.1).
 const IDLE_PROBES: u64 = 3;
 
+/// The idle timeout (RFC 9000 section 10.1).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Idle {
+    pub(super) timeout: Option<SimDuration>,
+    since: SimTime,
+    /// Whether an ack-eliciting packet was sent since the last arrival.
+    sent: bool,
+}
+
+impl Idle {
+    pub(super) fn new(now: SimTime, timeout: Option<SimDuration>) -> Self {
+        Self { timeout, since: now, sent: false }
+    }
+
+    /// An arrival restarts the timer.
+    #[inline]
+    pub(super) fn on_arrival(&mut self, now: SimTime) {
+        (self.since, self.sent) = (now, false);
+    }
+
+    /// So does the first ack-eliciting packet sent since.
+    #[inline]
+    pub(super) fn on_eliciting_sent(&mut self, now: SimTime) {
+        if !self.sent {
+            (self.since, self.sent) = (now, true);
+        }
+    }
+
+    /// When the connection times out at the earliest.
+    fn not_before(&self) -> Option<SimTime> {
+        self.timeout.map(|timeout| self.since + timeout)
+    }
+
+    /// When the connection times out.
+    fn deadline(&self, paths: &PathSet) -> Option<SimTime> {
+        let timeout = self.timeout?;
+        let least = paths.longest_probe_timeout() * IDLE_PROBES;
+        Some(self.since + timeout.max(least))
+    }
+}
+
 impl Connection {
     /// When to call [`on_timer`](Self::on_timer) or [`transmit`](Self::transmit) next if nothing arrives before.
     pub(crate) fn timer(&mut self, now: SimTime) -> Option<SimTime> {
         if !self.is_open() {
-            return self.close_timer();
+            return self.state.timer();
         }
-        let mut first = match self.multipath {
+        let mut first = match &self.multipath {
             None => earliest(self.paths.first().timer(), self.ack_timer(now)),
-            Some(_) => self.timer_of_paths(now),
+            Some(multipath) => self.timer_over_paths(multipath, now),
         };
         first = earliest(first, self.streams.cancellation());
         if !self.handshake.confirmed {
             first = earliest(first, self.handshake_ack_timer(now));
         }
-        match (first, self.idle.timeout) {
-            // The deadline is never before the timeout that was agreed on: most often it need not be worked out.
-            (Some(first), Some(timeout)) if first <= self.idle.since + timeout => Some(first),
-            _ => earliest(first, self.idle_deadline()),
+        match (first, self.idle.not_before()) {
+            // Most often, the deadline need not be worked out.
+            (Some(first), Some(idle)) if first <= idle => Some(first),
+            _ => earliest(first, self.idle.deadline(&self.paths)),
         }
     }
 
@@ -38,7 +80,7 @@ impl Connection {
     #[inline]
     fn ack_timer(&self, now: SimTime) -> Option<SimTime> {
         let due = self.paths.first().acks.received.timer().filter(|due| *due > now);
-        due.filter(|_| self.can_send(Space::Data))
+        due.filter(|_| self.keys.can_send(Space::Data))
     }
 
     /// The same for the packets of the handshake.
@@ -46,42 +88,40 @@ impl Connection {
     fn handshake_ack_timer(&self, now: SimTime) -> Option<SimTime> {
         let spaces = [Space::Initial, Space::Handshake].into_iter();
         let due = spaces
-            .filter(|space| self.can_send(*space))
+            .filter(|space| self.keys.can_send(*space))
             .filter_map(|space| self.handshake.acks[space as usize].received.timer());
         due.filter(|due| *due > now).min()
     }
 
     /// When something is due on one of several paths.
-    fn timer_of_paths(&self, now: SimTime) -> Option<SimTime> {
+    fn timer_over_paths(&self, multipath: &Multipath, now: SimTime) -> Option<SimTime> {
         let acks = self.paths.iter().filter_map(|path| path.acks.received.timer());
         let acks = acks.filter(|due| *due > now).min();
-        let open = self.open_paths();
-        let paths = open.iter().filter_map(|id| self.paths[*id].timer()).min();
-        earliest(self.paths_timer(), earliest(acks, paths))
+        let paths = self.paths.open().iter().filter_map(|id| self.paths[*id].timer()).min();
+        earliest(multipath.timer(&self.paths), earliest(acks, paths))
     }
 
     /// Does what is due.
     pub(crate) fn on_timer(&mut self, now: SimTime) {
         if !self.is_open() {
-            if self.close_timer().is_some_and(|until| until <= now) {
+            if self.state.timer().is_some_and(|until| until <= now) {
                 self.state = State::Closed;
             }
             return;
         }
-        // The timeout is never shorter than what was agreed on.
-        let is_idle = self.idle.timeout.is_some_and(|timeout| self.idle.since + timeout <= now);
-        if is_idle && self.idle_deadline().is_some_and(|deadline| deadline <= now) {
+        let is_due = |time: Option<SimTime>| time.is_some_and(|time| time <= now);
+        if is_due(self.idle.not_before()) && is_due(self.idle.deadline(&self.paths)) {
             self.abandon(now, "timed out", "idle_timeout");
             return;
         }
         self.streams.cancel_due(now);
-        if self.multipath.is_none() {
+        let Some(multipath) = &self.multipath else {
             return self.on_path_timer(now, PathSet::FIRST);
+        };
+        if is_due(multipath.timer(&self.paths)) {
+            self.on_multipath_timer(now);
         }
-        if self.paths_timer().is_some_and(|due| due <= now) {
-            self.on_paths_timer(now);
-        }
-        for id in self.open_paths() {
+        for id in self.paths.open().clone() {
             if self.paths[id].is_open() && self.is_open() {
                 self.on_path_timer(now, id);
             }
@@ -101,18 +141,21 @@ impl Connection {
             return;
         }
         let probe = path.recovery.on_timeout(now, &mut self.control, &mut self.outcome);
-        self.log_losses(now, id);
+        self.qlog.lost(now, id, &self.outcome, &self.handshake);
         self.settle_outcome(id);
         if let Some(probe) = probe {
             let path = &mut self.paths[id];
             path.probed_from = path.recovery.next_number(Space::Data).value;
-            self.acks_mut(id, probe.space).probes = probe.packets;
-            if self.is_alone(id) || self.never_reinjects() {
+            self.handshake.acks_mut(&mut self.paths, id, probe.space).probes = probe.packets;
+            let never = self.multipath.as_ref().is_some_and(|it| it.never_reinjects());
+            if never || !self.paths.has_other_usable(id) {
                 self.refill_probe(id, probe.space);
             } else {
                 self.repeat_elsewhere(id);
             }
-            if probe.space != Space::Data && (self.handshake.complete || self.sends_early()) {
+            if probe.space != Space::Data
+                && (self.handshake.complete || self.handshake.sends_early())
+            {
                 // A server that has confirmed the handshake has no keys for the rest of it, but knows 1-RTT packets (RFC 9002
                 // section 6.2.4: probes of other spaces too). A client's first flight is repeated with its 0-RTT data.
                 self.paths[id].acks.probes = 1;
@@ -134,27 +177,6 @@ impl Connection {
         let contents = oldest.carried.clone();
         for carried in &contents {
             self.requeue(space, carried);
-        }
-    }
-
-    /// When the connection times out (RFC 9000 section 10.1).
-    pub(super) fn idle_deadline(&self) -> Option<SimTime> {
-        let timeout = self.idle.timeout?;
-        let least: SimDuration = self.longest_probe_timeout() * IDLE_PROBES;
-        Some(self.idle.since + timeout.max(least))
-    }
-
-    /// An arrival restarts the idle timer.
-    #[inline]
-    pub(super) fn on_alive(&mut self, now: SimTime) {
-        (self.idle.since, self.idle.sent) = (now, false);
-    }
-
-    /// So does the first ack-eliciting packet sent since.
-    #[inline]
-    pub(super) fn on_eliciting_sent(&mut self, now: SimTime) {
-        if !self.idle.sent {
-            (self.idle.since, self.idle.sent) = (now, true);
         }
     }
 }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use leobench_transport::Role;
 
 use crate::wire::TransportError;
-pub(crate) use early::{Earlier, EarlyKeys};
+pub(crate) use early::Earlier;
 pub(crate) use handshake::Handshake;
 pub(crate) use keys::Cipher;
 pub use null::{NullHandshake, NullKeys};

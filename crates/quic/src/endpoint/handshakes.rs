@@ -51,7 +51,9 @@ impl Listener {
         let Some(connection) = self.connection().filter(|_| follows) else {
             return false;
         };
-        connection.is_open() && !connection.is_addressed_by(id) && !connection.began_with(id)
+        connection.is_open()
+            && !connection.is_addressed_by(id)
+            && !connection.handshake().began_with(id)
     }
 
     /// The place among the handshakes of the one that a packet is for, if it is for one.
@@ -147,7 +149,7 @@ impl Listener {
     /// Puts a connection whose handshake is complete in the place of the present one. Returns whether it is.
     fn adopt(&mut self, now: SimTime, at: usize) -> bool {
         let Stage::Connected(connection) = &mut self.stage else { return false };
-        if !self.handshakes[at].is_complete() {
+        if !self.handshakes[at].handshake().is_complete() {
             return false;
         }
         // Those that began later are the client's newer ones, and go on: it has given this one up already.

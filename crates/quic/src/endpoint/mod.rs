@@ -132,7 +132,7 @@ impl QuicEndpoint {
             step_handshakes(&mut self.listener.handshakes, now, outbox)?
         };
         connection.log_recovery(now);
-        connection.take_outcomes(outbox);
+        connection.take_reports(outbox);
         if let Some(loss) = connection.lost().filter(|_| !self.silent) {
             outbox.events.push(loss.event());
             self.silent = true;
@@ -293,8 +293,7 @@ impl Endpoint for QuicEndpoint {
             trace.map_err(|error| EndpointError::Qlog(error.to_string()))?;
         }
         let Stage::Connected(connection) = &mut self.listener.stage else { return Ok(()) };
-        connection.finish();
-        connection.finish_qlog()?;
+        connection.finish()?;
         connection.check(now)
     }
 }

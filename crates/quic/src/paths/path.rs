@@ -8,14 +8,15 @@ use leobench_transport::endpoint::PathId;
 use leobench_transport::on_forecast::Hold;
 use leobench_transport::pacing::{Pacer, window_rate};
 
-use super::member::Member;
+use super::member::{Member, Status};
 use super::route::{FourTuple, Route};
 use crate::MINIMUM_DATAGRAM;
 use crate::cids::{LocalIds, RemoteIds};
+use crate::datagrams::datagram_header;
 use crate::recovery::{Control, Recovery};
 use crate::space::AckState;
 use crate::timers::earliest;
-use crate::wire::Space;
+use crate::wire::{Space, TAG_SIZE};
 
 /// One path in so many has a constant spin bit.
 const SPIN_EXCEPTION: u64 = 16;
@@ -35,19 +36,6 @@ pub(crate) enum Stage {
     Abandoned { until: Option<SimTime> },
     /// It is forgotten.
     Gone,
-}
-
-/// The status that each end gives a path: available or backup.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Status {
-    /// Whether this end wants it to be used only if no other one can be.
-    pub(crate) backup: bool,
-    /// Whether this end is to say so, and with which sequence number.
-    pub(crate) pending: bool,
-    pub(crate) sequence: u64,
-    /// Whether the peer wants the same, and the sequence number with which it said so.
-    pub(crate) peer_backup: bool,
-    pub(crate) peer_sequence: Option<u64>,
 }
 
 /// The connection IDs of both ends.
@@ -77,16 +65,18 @@ pub(crate) struct Path {
     /// Whether the link layer of its interface is there, as far as this end knows.
     pub(crate) has_carrier: bool,
     /// The code with which this end abandons it, and whether it is to say so.
-    pub(crate) farewell: (u64, bool),
+    pub(crate) abandon_code: u64,
+    pub(crate) announces_abandon: bool,
     /// When the last packet arrived.
     pub(crate) heard: SimTime,
     /// Bytes of streams sent again on one of several paths, and packets with such.
-    pub(crate) retransmitted: (u64, u64),
+    pub(crate) retransmitted_bytes: u64,
+    pub(crate) retransmitted_packets: u64,
     /// When it is left alone because of a forecast handover.
     pub(crate) hold: Hold,
     pacer: Option<Pacer>,
     /// When pacing or a forecast lets the next packet go, if that alone kept it back when the last one was asked for.
-    pub(crate) paced: Option<SimTime>,
+    pub(crate) next_send: Option<SimTime>,
     /// The window and the round-trip time that were last spread over each other, and the rate.
     spread: Cell<(u64, SimDuration, BitRate)>,
     /// Largest UDP payload to send.
@@ -108,7 +98,7 @@ impl Path {
         recovery: Recovery,
         ids: Ids,
         mtu: u64,
-        paced: bool,
+        paces: bool,
     ) -> Self {
         Self {
             id,
@@ -122,12 +112,14 @@ impl Path {
             proven: true,
             status: Status::default(),
             has_carrier: true,
-            farewell: (0, false),
+            abandon_code: 0,
+            announces_abandon: false,
             heard: SimTime::ZERO,
-            retransmitted: (0, 0),
+            retransmitted_bytes: 0,
+            retransmitted_packets: 0,
             hold: Hold::default(),
-            pacer: paced.then(|| pacer(mtu)),
-            paced: None,
+            pacer: paces.then(|| pacer(mtu)),
+            next_send: None,
             spread: Cell::new((0, SimDuration::ZERO, BitRate::from_bps(0))),
             mtu,
             spin: false,
@@ -277,16 +269,23 @@ impl Path {
         self.route.challenge(now, pto);
     }
 
+    /// The probe timeout of its 1-RTT packets.
+    pub(crate) fn probe_timeout(&self) -> SimDuration {
+        self.recovery.probe_timeout(Space::Data)
+    }
+
     /// The larger one of the present probe timeout and that of a new route (RFC 9000 section 8.2.4).
     pub(crate) fn validation_timeout(&self) -> SimDuration {
-        self.recovery.probe_timeout(Space::Data).max(self.recovery.initial_probe_timeout())
+        self.probe_timeout().max(self.recovery.initial_probe_timeout())
     }
 
     /// Forgets routes that are of no use any more. This end still probes the `candidate`, if there is one.
     pub(crate) fn forget_routes(&mut self, candidate: Option<FourTuple>) {
         if self.route.is_validated() && !self.route.is_in_validation() {
             self.others.retain(|route| {
-                route.wants_probe() || route.is_in_validation() || candidate == Some(route.tuple)
+                route.wants_validation()
+                    || route.is_in_validation()
+                    || candidate == Some(route.tuple)
             });
         }
     }
@@ -299,11 +298,17 @@ impl Path {
     /// When something is due on it, but for acknowledgements.
     #[inline]
     pub(crate) fn timer(&self) -> Option<SimTime> {
-        let first = earliest(self.recovery.timer(), self.paced);
+        let first = earliest(self.recovery.timer(), self.next_send);
         if self.others.is_empty() && !self.route.is_in_validation() {
             return first;
         }
         earliest(first, self.route_timer())
+    }
+
+    /// Room for frames in a packet that carries nothing but a datagram of the application.
+    pub(crate) fn datagram_room(&self) -> u64 {
+        let header = datagram_header(self.ids.remote.current().size());
+        self.mtu.saturating_sub(header + TAG_SIZE)
     }
 
     /// When something is due on a route.
@@ -352,6 +357,19 @@ impl Path {
         let held = self.hold.until();
         let rate = || self.rate(window, control);
         self.pacer.as_ref().map_or(held, |pacer| pacer.ready(rate()).max(held))
+    }
+
+    /// Whether the window has room for a full packet.
+    #[inline]
+    pub(crate) fn has_window(&self, window: u64) -> bool {
+        self.recovery.in_flight() + self.mtu <= window
+    }
+
+    /// Whether window, pacing and forecasts let a full packet go now.
+    #[inline]
+    pub(crate) fn may_send(&self, now: SimTime, control: &Control) -> bool {
+        let window = control.window(self.id);
+        self.has_window(window) && self.ready(window, control) <= now
     }
 
     /// A datagram of `size` bytes that counts towards the window leaves.

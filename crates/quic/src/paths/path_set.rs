@@ -2,9 +2,12 @@
 
 use std::ops::{Index, IndexMut};
 
+use leobench_base::{SimDuration, SimTime};
 use leobench_transport::endpoint::{PathId, PathSample};
+use smallvec::SmallVec;
 
 use super::path::Path;
+use crate::recovery::Control;
 
 /// The paths of a connection by ID, which is never used again (draft-ietf-quic-multipath section 3.1). Those that are gone are
 /// taken out, all but the first, whose connection IDs the handshake has agreed on.
@@ -16,6 +19,8 @@ pub(crate) struct PathSet {
     next: PathId,
     /// The last samples of those that were taken out.
     former: Vec<PathSample>,
+    /// Those on which packets are sent, in order.
+    open: SmallVec<[PathId; 8]>,
 }
 
 impl PathSet {
@@ -24,7 +29,8 @@ impl PathSet {
 
     /// The first path alone.
     pub(crate) fn new(first: Path) -> Self {
-        Self { first, others: Vec::new(), next: PathId(1), former: Vec::new() }
+        let open = SmallVec::from_slice(&[Self::FIRST]);
+        Self { first, others: Vec::new(), next: PathId(1), former: Vec::new(), open }
     }
 
     #[inline]
@@ -98,6 +104,49 @@ impl PathSet {
     /// The paths that are there but for one.
     pub(crate) fn except(&self, id: PathId) -> impl Iterator<Item = &Path> {
         self.iter().filter(move |path| path.id != id)
+    }
+
+    /// Those on which packets are sent, in order.
+    #[inline]
+    pub(crate) fn open(&self) -> &SmallVec<[PathId; 8]> {
+        &self.open
+    }
+
+    /// Whether packets are sent on several.
+    #[inline]
+    pub(crate) fn has_several_open(&self) -> bool {
+        self.open.len() > 1
+    }
+
+    /// Notes which paths are open, after one was opened or abandoned.
+    pub(crate) fn refresh_open(&mut self) {
+        self.open = self.iter().filter(|path| path.is_open()).map(|path| path.id).collect();
+    }
+
+    /// The largest probe timeout of those that are open.
+    pub(crate) fn longest_probe_timeout(&self) -> SimDuration {
+        let open = self.iter().filter(|path| path.is_open());
+        let longest = open.map(Path::probe_timeout).max();
+        longest.unwrap_or_else(|| self.first.probe_timeout())
+    }
+
+    /// The longest round trip of those that are open, one of which has just seen `rtt`.
+    #[inline]
+    pub(crate) fn longest_rtt(&self, rtt: SimDuration) -> SimDuration {
+        let open = self.iter().filter(|path| path.is_open());
+        open.filter_map(|path| path.recovery.rtt().latest()).fold(rtt, SimDuration::max)
+    }
+
+    /// Whether data may be sent on another path than this one.
+    pub(crate) fn has_other_usable(&self, id: PathId) -> bool {
+        self.except(id).any(Path::is_usable)
+    }
+
+    /// Whether a path may carry data, and has room for a full packet now.
+    pub(crate) fn has_room_for_data(&self, now: SimTime, id: PathId, control: &Control) -> bool {
+        let path = &self[id];
+        let is_preferred = |other: &Path| other.is_usable() && other.reserve() < path.reserve();
+        path.is_usable() && path.may_send(now, control) && !self.iter().any(is_preferred)
     }
 
     /// The first path of which this holds.

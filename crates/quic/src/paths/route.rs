@@ -121,9 +121,9 @@ impl Route {
         self.validated && self.validation.is_none() && self.responses.is_empty()
     }
 
-    /// Whether a challenge or an answer is to be sent.
+    /// Whether a challenge or a response is to be sent.
     #[inline]
-    pub(crate) fn wants_probe(&self) -> bool {
+    pub(crate) fn wants_validation(&self) -> bool {
         !self.responses.is_empty() || self.wants_challenge()
     }
 
@@ -219,10 +219,10 @@ mod tests {
     fn any_of_its_challenges_validates_a_route() {
         let mut route = route();
         route.challenge(at(0), PTO);
-        assert!(route.wants_probe());
+        assert!(route.wants_validation());
         route.on_challenge_sent(at(0), 7, SimDuration::from_millis(100));
         route.on_large_challenge();
-        assert!(!route.wants_probe());
+        assert!(!route.wants_validation());
         assert_eq!(route.timer(), Some(at(100)));
         assert_eq!(route.on_timer(at(100)), Due::Nothing);
         assert!(route.wants_challenge());

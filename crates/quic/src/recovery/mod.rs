@@ -25,9 +25,6 @@ use self::spurious::{LostPackets, Reduction};
 use crate::sent_frame::{SentFrame, SentFrames};
 use crate::wire::{EcnCounts, Number, Space};
 
-/// Packet number spaces, in order.
-const SPACES: [Space; 3] = [Space::Initial, Space::Handshake, Space::Data];
-
 /// The peer broke the protocol: the connection closes with `PROTOCOL_VIOLATION` and this reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProtocolViolation(pub &'static str);

@@ -5,7 +5,7 @@ use leobench_transport::Role;
 use leobench_transport::congestion::Congestion;
 
 use super::ring::Threshold;
-use super::{Control, EcnCounts, Outcome, ProtocolViolation, Recovery, SPACES, SentPacket, Space};
+use super::{Control, EcnCounts, Outcome, ProtocolViolation, Recovery, SentPacket, Space};
 use crate::wire::Ack;
 
 impl Recovery {
@@ -120,7 +120,7 @@ impl Recovery {
             return;
         }
         // What was acknowledged in another space may have been sent among the packets lost.
-        let others = SPACES.into_iter().filter(|other| *other != space);
+        let others = Space::ALL.into_iter().filter(|other| *other != space);
         let elsewhere = others.filter_map(|other| self.spaces[other as usize].newest_acked).max();
         let since = self.rtt.first_sample().map(|first| first.max(elsewhere.unwrap_or(first)));
         let threshold = Threshold { now, delay: self.rtt.loss_delay(), since };

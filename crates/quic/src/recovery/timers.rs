@@ -2,7 +2,7 @@
 
 use leobench_base::{SimDuration, SimTime};
 
-use super::{Control, Outcome, Recovery, SPACES};
+use super::{Control, Outcome, Recovery};
 use crate::wire::Space;
 
 /// The largest number of doublings that has an effect. RFC 9002 section 6.2.1 names no limit, as the idle timeout ends the
@@ -91,7 +91,7 @@ impl Recovery {
     /// The spaces for which timers may run.
     #[inline]
     fn live(&self) -> impl Iterator<Item = Space> {
-        SPACES.into_iter().skip(self.discarded)
+        Space::ALL.into_iter().skip(self.discarded)
     }
 
     /// `GetLossTimeAndSpace` (appendix A.8).

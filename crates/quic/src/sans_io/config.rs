@@ -7,8 +7,9 @@ use leobench_transport::endpoint::EndpointError;
 use leobench_transport::interfaces::Interfaces;
 use leobench_transport::plugin::Plugins;
 
+use crate::cids::first_id;
 use crate::config::{LARGEST_DATAGRAM_FRAME, offer, settings};
-use crate::connection::{Connection, Parts};
+use crate::connection::Parts;
 use crate::crypto::{Crypto, TlsConfig, TlsSettings};
 use crate::paths::FourTuple;
 use crate::recovery::Control;
@@ -58,7 +59,7 @@ impl ByteConfig {
             if self.datagrams { LARGEST_DATAGRAM_FRAME } else { 0 };
         streams.write_params(&mut settings.params);
         let remote_id = match role {
-            Role::Client => Connection::first_id(&rng, "initial-destination"),
+            Role::Client => first_id(&rng, "initial-destination"),
             Role::Server => ConnectionId::default(),
         };
         Ok(Parts {
@@ -73,7 +74,7 @@ impl ByteConfig {
             remote_id,
             original_destination: remote_id,
             retry_source: None,
-            local_id: Connection::first_id(&rng, "source-id"),
+            local_id: first_id(&rng, "source-id"),
             offer: spec
                 .multipath
                 .as_ref()

@@ -285,7 +285,7 @@ impl ByteConnection {
 
     /// Bytes of the largest unreliable datagram that can be sent; none if the peer takes none.
     pub fn largest_datagram(&mut self) -> Option<u64> {
-        self.live().filter(|connection| connection.is_complete())?.largest_datagram()
+        self.live().filter(|connection| connection.handshake().is_complete())?.largest_datagram()
     }
 
     /// Closes the connection with an error code of the application and a reason.
@@ -303,7 +303,7 @@ impl ByteConnection {
 
     /// Whether the server has accepted 0-RTT data; none if there was none, or a client does not know yet.
     pub fn early_data(&self) -> Option<bool> {
-        self.listener.connection().and_then(Connection::early_data)
+        self.listener.connection()?.handshake().early_data()
     }
 
     /// Whether nothing is left of the connection: it was closed and no packet will be sent any more.
@@ -319,7 +319,7 @@ impl ByteConnection {
     /// Takes the events of the connection.
     fn collect(&mut self) {
         let Some(connection) = self.listener.connection_mut() else { return };
-        if !self.established && connection.is_complete() {
+        if !self.established && connection.handshake().is_complete() {
             self.established = true;
             self.events.push_back(ByteEvent::Established);
         }
@@ -364,7 +364,7 @@ impl ByteConnection {
             self.lost = true;
         }
         // Diagnostics of a run, which nobody asks for here.
-        connection.take_outcomes(&mut Outbox::default());
+        connection.take_reports(&mut Outbox::default());
     }
 }
 

@@ -18,11 +18,11 @@ enum Part {
 }
 
 impl Streams {
-    /// A frame arrived; whether it concerns streams.
+    /// A frame arrived. Those that do not concern streams are ignored.
     ///
     /// # Errors
     /// If the peer violates the protocol.
-    pub(crate) fn on_frame(&mut self, now: SimTime, frame: &Frame) -> Result<bool, TransportError> {
+    pub(crate) fn on_frame(&mut self, now: SimTime, frame: &Frame) -> Result<(), TransportError> {
         let outcome = match *frame {
             Frame::Stream { id, offset, len, fin, .. } => {
                 self.on_stream(now, id, (offset, len, fin))
@@ -42,9 +42,9 @@ impl Streams {
             Frame::DataBlocked(_) => Ok(()),
             Frame::StreamDataBlocked { id, .. } => self.enter(id, Part::Receive),
             Frame::StreamsBlocked { kind, limit } => self.on_streams_blocked(kind, limit),
-            _ => return Ok(false),
+            _ => Ok(()),
         };
-        outcome.map(|()| true).map_err(|error| error.in_frame(frame.frame_type()))
+        outcome.map_err(|error| error.in_frame(frame.frame_type()))
     }
 
     /// Checks that a frame may be about this part of a stream, and opens the peer's streams up to it. Afterwards, a part

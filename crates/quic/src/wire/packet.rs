@@ -20,6 +20,20 @@ pub enum Space {
     Data,
 }
 
+impl Space {
+    /// All spaces, in order.
+    pub(crate) const ALL: [Self; 3] = [Self::Initial, Self::Handshake, Self::Data];
+
+    /// The encryption level of the packets that are sent in the space, but for 0-RTT packets.
+    pub(crate) const fn level(self) -> Level {
+        match self {
+            Self::Initial => Level::Initial,
+            Self::Handshake => Level::Handshake,
+            Self::Data => Level::OneRtt,
+        }
+    }
+}
+
 /// An encryption level (RFC 9001 section 2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {

@@ -336,6 +336,23 @@ impl TransportParameters {
         }
         Ok(())
     }
+
+    /// Whether a limit is smaller than it was, although 0-RTT data may have used it up (RFC 9000 section 7.4.1).
+    pub(crate) fn reduces(&self, remembered: &Self) -> bool {
+        let limits = |params: &Self| {
+            [
+                params.active_connection_id_limit,
+                params.initial_max_data,
+                params.initial_max_stream_data_bidi_local,
+                params.initial_max_stream_data_bidi_remote,
+                params.initial_max_stream_data_uni,
+                params.initial_max_streams_bidi,
+                params.initial_max_streams_uni,
+                params.max_datagram_frame_size,
+            ]
+        };
+        limits(self).into_iter().zip(limits(remembered)).any(|(now, then)| now < then)
+    }
 }
 
 fn write_number(out: &mut Vec<u8>, id: u64, value: u64) {

@@ -3,21 +3,18 @@
 
 use leobench_base::SimTime;
 use leobench_transport::Role;
-use leobench_transport::endpoint::{Event, PathId};
 
 use super::violation;
 use crate::connection::Connection;
-use crate::crypto::EarlyKeys;
-use crate::paths::PathSet;
 use crate::sent_frame::SentFrame;
-use crate::wire::{Ack, Level, Space, TransportError, TransportParameters};
+use crate::wire::{Level, Space, TransportError, TransportParameters};
 
 /// Probe timeouts for which a server keeps the keys of late 0-RTT packets (RFC 9001 section 4.9.3).
 const KEPT_FOR: u64 = 3;
 
 /// The state of 0-RTT data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::connection) enum EarlyData {
+pub(super) enum EarlyData {
     /// There is none.
     #[default]
     None,
@@ -30,12 +27,6 @@ pub(in crate::connection) enum EarlyData {
 }
 
 impl Connection {
-    /// Whether the packets of the Data space are 0-RTT packets.
-    #[inline]
-    pub(crate) fn sends_early(&self) -> bool {
-        self.handshake.early == EarlyData::Offered
-    }
-
     /// Begins with 0-RTT data if the handshake has yielded keys for it.
     pub(super) fn begin_early(&mut self, now: SimTime) -> Result<(), TransportError> {
         let Some(keys) = self.handshake.tls.early_keys() else { return Ok(()) };
@@ -48,24 +39,20 @@ impl Connection {
             self.handshake.remembered = Some(Box::new(remembered));
             self.handshake.early = EarlyData::Offered;
         } else {
-            self.note_early("accepted");
+            self.reports.note("early-data", "accepted");
             self.handshake.early = EarlyData::Accepted;
         }
-        self.install_early(now, keys);
+        self.qlog.keys_installed(now, Level::ZeroRtt);
+        self.keys.protection.install_early(keys);
         self.handshake.writes_data = true;
         self.streams.on_established(now);
         Ok(())
     }
 
-    fn install_early(&mut self, now: SimTime, keys: EarlyKeys) {
-        self.log_keys(now, Level::ZeroRtt);
-        self.keys.protection.install_early(keys);
-    }
-
     /// A server sees the end of 0-RTT data, because the handshake is complete.
     pub(super) fn end_early(&mut self, now: SimTime) {
         if self.handshake.early == EarlyData::Accepted && self.role == Role::Server {
-            let kept = self.longest_probe_timeout() * KEPT_FOR;
+            let kept = self.paths.longest_probe_timeout() * KEPT_FOR;
             self.keys.protection.expire_early(now + kept);
         }
     }
@@ -84,12 +71,12 @@ impl Connection {
             if remembered.is_some_and(|remembered| params.reduces(&remembered)) {
                 return Err(violation("limits below those that 0-RTT data was sent with"));
             }
-            self.note_early("accepted");
+            self.reports.note("early-data", "accepted");
             self.handshake.early = EarlyData::Accepted;
             self.streams.on_early_accepted(params);
             return Ok(());
         }
-        self.note_early("rejected");
+        self.reports.note("early-data", "rejected");
         self.handshake.early = EarlyData::Rejected;
         let packets = self.give_up_early(now, true);
         self.streams.on_early_rejected(params, packets);
@@ -109,58 +96,5 @@ impl Connection {
             }
         }
         given_up.iter().filter(|packet| packet.carried.iter().any(is_data)).count() as u64
-    }
-
-    /// Checks that an acknowledgement is not about 0-RTT packets that the server has rejected.
-    ///
-    /// RFC 9001 section 4.6.2: "a client SHOULD treat receipt of an acknowledgment for a 0-RTT packet as a connection error of
-    /// type `PROTOCOL_VIOLATION`".
-    #[inline]
-    pub(in crate::connection) fn check_early_ack(
-        &self,
-        id: PathId,
-        ack: &Ack,
-    ) -> Result<(), TransportError> {
-        let is_early = |smallest| smallest < self.handshake.early_end;
-        if self.handshake.early == EarlyData::Rejected
-            && id == PathSet::FIRST
-            && ack.ranges.last().is_some_and(|range| is_early(range.smallest))
-        {
-            return Err(violation("an acknowledgement of 0-RTT packets that were rejected"));
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn note_early(&mut self, decision: &str) {
-        self.reports.events.push(Event { kind: "early-data", detail: decision.to_owned() });
-    }
-
-    /// Whether 0-RTT data, of this end or its client, was accepted; none if there was none, or that is not known yet.
-    pub(crate) fn early_data(&self) -> Option<bool> {
-        match self.handshake.early {
-            EarlyData::None | EarlyData::Offered => None,
-            EarlyData::Accepted => Some(true),
-            EarlyData::Rejected => Some(false),
-        }
-    }
-}
-
-impl TransportParameters {
-    /// Whether a limit is smaller than it was, although 0-RTT data may have used it up (RFC 9000 section 7.4.1).
-    pub(crate) fn reduces(&self, remembered: &Self) -> bool {
-        let limits = |params: &Self| {
-            [
-                params.active_connection_id_limit,
-                params.initial_max_data,
-                params.initial_max_stream_data_bidi_local,
-                params.initial_max_stream_data_bidi_remote,
-                params.initial_max_stream_data_uni,
-                params.initial_max_streams_bidi,
-                params.initial_max_streams_uni,
-                params.max_datagram_frame_size,
-            ]
-        };
-        limits(self).into_iter().zip(limits(remembered)).any(|(now, then)| now < then)
     }
 }

@@ -3,21 +3,23 @@
 mod crypto_stream;
 mod early;
 mod restart;
+mod state;
 
 use bytes::Bytes as Payload;
 use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
-use leobench_transport::endpoint::{Event, PathId};
+use leobench_transport::endpoint::PathId;
 
-pub(super) use self::crypto_stream::CryptoStream;
-pub(super) use self::early::EarlyData;
+use self::crypto_stream::CryptoStream;
+pub(super) use self::restart::Lineage;
 pub(crate) use self::restart::Opening;
-use super::{AckState, Connection, SPACES, level_of, violation};
+pub(crate) use self::state::Handshaking;
+use super::{Connection, violation};
 use crate::paths::PathSet;
 use crate::recovery::HandshakeState;
+use crate::space::AckState;
 use crate::wire::{
-    ConnectionId, ErrorCode, Frame, HandshakeIds, ServerIds, Space, TransportError,
-    TransportParameters,
+    ConnectionId, ErrorCode, HandshakeIds, ServerIds, Space, TransportError, TransportParameters,
 };
 
 /// The alert for a missing extension (RFC 8446 section 6.2; RFC 9001 section 8.2).
@@ -38,20 +40,20 @@ impl Connection {
         now: SimTime,
         id: PathId,
     ) -> Result<(), TransportError> {
-        for space in SPACES {
-            while let Some(data) = self.crypto_mut(space).read() {
-                self.handshake.tls.read(level_of(space), &data)?;
+        for space in Space::ALL {
+            while let Some(data) = self.handshake.stream_mut(space).read() {
+                self.handshake.tls.read(space.level(), &data)?;
             }
         }
         let mut scratch = std::mem::take(&mut self.buffers.scratch);
         loop {
             scratch.clear();
             let keys = self.handshake.tls.write(&mut scratch);
-            self.crypto_mut(self.handshake.writing.space()).write(&scratch);
+            self.handshake.stream_mut(self.handshake.writing.space()).write(&scratch);
             match keys {
                 Some(change) => {
                     self.handshake.writing = change.level;
-                    self.log_keys(now, change.level);
+                    self.qlog.keys_installed(now, change.level);
                     self.keys.protection.install(change);
                 }
                 None if scratch.is_empty() => break,
@@ -89,7 +91,7 @@ impl Connection {
         }
         self.take_preferred(&params)?;
         self.paths.first_mut().ids.local.set_limit(params.active_connection_id_limit);
-        if self.sends_early() {
+        if self.handshake.sends_early() {
             self.settle_early(now, &params)?;
         } else {
             self.streams.on_peer_params(&params);
@@ -114,17 +116,14 @@ impl Connection {
         self.keys.protection.on_complete();
         self.end_early(now);
         self.agree_on_paths(now);
-        self.reports.events.push(Event { kind: "established", detail: String::new() });
+        self.reports.note("established", "");
         self.establish_streams(now);
         let min_ack_delay = self.handshake.peer.as_ref().and_then(|peer| peer.min_ack_delay);
-        self.ack_control.request.pending =
-            self.settings.ack_frequency.is_some() && min_ack_delay.is_some();
-        if let (Some((threshold, delay)), true) =
-            (self.settings.ack_frequency, self.ack_control.request.pending)
-        {
+        if let (Some((threshold, delay)), Some(_)) = (self.settings.ack_frequency, min_ack_delay) {
+            self.ack_control.ask(threshold, delay);
             let detail =
                 format!("asks for an acknowledgement after {} packets, or {delay}", threshold + 1);
-            self.reports.events.push(Event { kind: "ack-frequency", detail });
+            self.reports.note("ack-frequency", detail);
             self.paths.first_mut().recovery.set_max_ack_delay(delay);
         }
         if self.role == Role::Server {
@@ -134,16 +133,10 @@ impl Connection {
         Ok(())
     }
 
-    /// The frame that asks the peer about its acknowledgements, if it is to be sent.
-    pub(super) fn ack_frequency_frame(&self) -> Option<Frame> {
-        let (threshold, delay) =
-            self.settings.ack_frequency.filter(|_| self.ack_control.request.pending)?;
-        Some(Frame::AckFrequency {
-            sequence: self.ack_control.request.sequence,
-            threshold,
-            max_ack_delay: delay.as_nanos() / 1_000,
-            reordering: 1,
-        })
+    /// The handshake is complete: streams may be opened, and datagrams sent if the peer takes them.
+    pub(super) fn establish_streams(&mut self, now: SimTime) {
+        self.streams.set_largest_datagram(self.largest_datagram());
+        self.streams.on_established(now);
     }
 
     #[cold]
@@ -166,21 +159,13 @@ impl Connection {
         }
     }
 
-    pub(super) fn on_new_token(&mut self, token: &Payload) -> Result<(), TransportError> {
-        if self.role == Role::Server || token.is_empty() {
-            return Err(violation("NEW_TOKEN from a client, or an empty one"));
-        }
-        // For a later connection, which no flow opens to the same server yet.
-        Ok(())
-    }
-
     /// Drops the keys of a level (RFC 9001 section 4.9).
     #[cold]
     pub(super) fn discard(&mut self, now: SimTime, space: Space) {
-        if !self.can_send(space) {
+        if !self.keys.can_send(space) {
             return;
         }
-        self.keys.protection.discard(level_of(space));
+        self.keys.protection.discard(space.level());
         self.handshake.streams[space as usize] = CryptoStream::default();
         self.handshake.acks[space as usize] = AckState::new(space);
         self.paths.first_mut().recovery.discard(now, space);
@@ -190,7 +175,7 @@ impl Connection {
     /// Tells the recovery of a path how far the handshake is, which decides about its probes (RFC 9002 section 6.2.2.1).
     pub(super) fn update_handshake_state(&mut self, now: SimTime, id: PathId) {
         let state = HandshakeState {
-            has_handshake_keys: self.can_send(Space::Handshake),
+            has_handshake_keys: self.keys.can_send(Space::Handshake),
             confirmed: self.handshake.confirmed,
             amplification_limited: self.paths[id].is_amplification_limited(),
         };
@@ -216,7 +201,7 @@ impl Connection {
         {
             return false;
         }
-        self.log_retry(now, [destination, source], token);
+        self.qlog.retry(now, [destination, source], token);
         self.handshake.retry_source = Some(source);
         self.paths.first_mut().ids.remote.replace_first(source);
         self.handshake.token = token.clone();
@@ -224,7 +209,7 @@ impl Connection {
         let recovery = &mut self.paths.first_mut().recovery;
         recovery.give_up(now, Space::Initial, &mut self.outcome);
         self.settle_outcome(PathSet::FIRST);
-        if self.sends_early() {
+        if self.handshake.sends_early() {
             // The server has dropped these packets, but does not reject 0-RTT data (RFC 9001 section 4.6.2).
             self.give_up_early(now, false);
         }

@@ -2,17 +2,18 @@
 //! section 9): it begins anew from its other address. What neither end has acknowledged of the streams is sent again, and what has
 //! arrived is not delivered twice.
 
-use leobench_base::{Bytes, SimTime};
+use leobench_base::{Bytes, RngTree, SimTime};
 use leobench_transport::Role;
 use leobench_transport::congestion::{CongestionContext, CongestionModel as _, NewRenoSpec};
 use leobench_transport::plugin::Plugins;
 use leobench_transport::scheduler::SchedulerSpec;
 
+use crate::cids::first_id;
 use crate::connection::{Connection, Parts};
 use crate::paths::{FourTuple, PathSet};
 use crate::recovery::Control;
 use crate::streams::{ReceiveWindow, StreamConfig, Streams};
-use crate::wire::{ConnectionId, Space, TransportError};
+use crate::wire::{ConnectionId, ErrorCode, Space, TransportError};
 
 /// How a connection begins.
 #[derive(Clone, Copy)]
@@ -24,25 +25,38 @@ pub(crate) struct Opening {
     pub(crate) retry_source: Option<ConnectionId>,
 }
 
+/// The connection's place among the connections of its endpoint.
+pub(in crate::connection) struct Lineage {
+    rng: RngTree,
+    /// How many connections were made from this one.
+    restarts: u64,
+    /// The addresses of another connection that a client has to open, because this one may not move before its handshake is
+    /// confirmed.
+    pub(in crate::connection) restart: Option<FourTuple>,
+    /// Whether it has no streams yet, because another connection of the same client has them.
+    pub(in crate::connection) awaits_streams: bool,
+}
+
+impl Lineage {
+    pub(in crate::connection) fn new(rng: RngTree) -> Self {
+        Self { rng, restarts: 0, restart: None, awaits_streams: false }
+    }
+
+    fn restart_rng(&self) -> RngTree {
+        self.rng.child(&format!("successor-{}", self.restarts))
+    }
+}
+
 impl Connection {
     /// Takes the addresses of another connection that the client has to open, if any.
     pub(crate) fn take_restart(&mut self) -> Option<FourTuple> {
         self.lineage.restart.take()
     }
 
-    /// Whether an ID is one that the client's first packets went to.
-    pub(crate) fn began_with(&self, id: ConnectionId) -> bool {
-        id == self.handshake.original_destination || self.handshake.retry_source == Some(id)
-    }
-
     /// The beginning of another connection of a client, from another address.
     pub(crate) fn opening(&self, addresses: FourTuple) -> Opening {
-        let id = Self::first_id(&self.restart_rng(), "initial-destination");
+        let id = first_id(&self.lineage.restart_rng(), "initial-destination");
         Opening { addresses, remote_id: id, original_destination: id, retry_source: None }
-    }
-
-    fn restart_rng(&self) -> leobench_base::RngTree {
-        self.lineage.rng.child(&format!("successor-{}", self.lineage.restarts))
     }
 
     /// Another connection between the same ends. It has nothing but a handshake until it inherits the rest.
@@ -54,28 +68,9 @@ impl Connection {
         now: SimTime,
         opening: Opening,
     ) -> Result<Self, TransportError> {
-        let rng = self.restart_rng();
+        let rng = self.lineage.restart_rng();
         self.lineage.restarts += 1;
-        let plugins = Plugins::NONE;
-        let context = CongestionContext { rng: &rng, paced: false, plugins };
-        let control = Control::new("newreno", NewRenoSpec::default().build(&context));
-        let scheduler = SchedulerSpec::default();
-        let streams = Streams::new(&StreamConfig {
-            role: self.role,
-            sends: &[],
-            scheduler: &scheduler,
-            rng: &rng,
-            plugins,
-            stream_window: ReceiveWindow::Unlimited,
-            connection_window: ReceiveWindow::Unlimited,
-            peer_bidirectional: 0,
-            peer_unidirectional: 0,
-            message_streams_from: None,
-            keeps_events: false,
-        });
-        let streams = streams.map_err(|error| {
-            TransportError::new(crate::wire::ErrorCode::INTERNAL_ERROR, error.to_string())
-        })?;
+        let (streams, control) = placeholders(self.role, &rng)?;
         let parts = Parts {
             role: self.role,
             addresses: opening.addresses,
@@ -88,9 +83,9 @@ impl Connection {
             remote_id: opening.remote_id,
             original_destination: opening.original_destination,
             retry_source: opening.retry_source,
-            local_id: Self::first_id(&rng, "source-id"),
-            offer: self.offered.paths.clone(),
-            preferred: self.own_preferred(),
+            local_id: first_id(&rng, "source-id"),
+            offer: self.offer.clone(),
+            preferred: self.mobility.own_preferred(),
             rng,
         };
         let mut next = Self::new(parts, now)?;
@@ -120,14 +115,36 @@ impl Connection {
         old.reports.events.append(&mut self.reports.events);
         std::mem::swap(&mut self.reports.events, &mut old.reports.events);
         self.reports.verdicts.append(&mut old.reports.verdicts);
-        self.qlog = self.qlog.take().or_else(|| old.qlog.take());
+        self.qlog.inherit(&mut old.qlog);
         let former = old.paths.first();
         let path = self.paths.first_mut();
         path.sent_packets += former.sent_packets;
         path.sent_bytes += former.sent_bytes;
         path.received_packets += former.received_packets;
         if self.role == Role::Client {
-            self.note("restarts", self.paths.first().route.tuple);
+            self.reports.note_route("restarts", self.paths.first().route.tuple);
         }
     }
+}
+
+/// Streams and congestion control of a connection that will inherit those of another one.
+fn placeholders(role: Role, rng: &RngTree) -> Result<(Streams, Control), TransportError> {
+    let plugins = Plugins::NONE;
+    let streams = Streams::new(&StreamConfig {
+        role,
+        sends: &[],
+        scheduler: &SchedulerSpec::default(),
+        rng,
+        plugins,
+        stream_window: ReceiveWindow::Unlimited,
+        connection_window: ReceiveWindow::Unlimited,
+        peer_bidirectional: 0,
+        peer_unidirectional: 0,
+        message_streams_from: None,
+        keeps_events: false,
+    });
+    let streams = streams
+        .map_err(|error| TransportError::new(ErrorCode::INTERNAL_ERROR, error.to_string()))?;
+    let context = CongestionContext { rng, paced: false, plugins };
+    Ok((streams, Control::new("newreno", NewRenoSpec::default().build(&context))))
 }

@@ -22,7 +22,7 @@ impl Connection {
         let path = &self.paths[id];
         let has_failed = |after| path.recovery.pto_count() >= after;
         let fails = self.settings.probe_after.is_some_and(has_failed);
-        if !fails || self.role == Role::Server || self.may_not_move().is_some() {
+        if !fails || self.role == Role::Server || self.handshake.may_not_move().is_some() {
             return;
         }
         let present = path.route.tuple;
@@ -43,7 +43,7 @@ impl Connection {
         route.validate();
         route.challenge(now, timeout);
         self.mobility.candidate = Some(tuple);
-        self.note("probes", tuple);
+        self.reports.note_route("probes", tuple);
     }
 
     /// The route that was probed carries packets both ways. If the present one has recovered meanwhile, the client stays, unless the
@@ -55,13 +55,14 @@ impl Connection {
         }
         let Some(tuple) = self.mobility.candidate.take() else { return };
         let path = &self.paths[id];
-        let prefers = self.is_preferred(tuple) && !self.is_preferred(path.route.tuple);
+        let prefers =
+            self.mobility.is_preferred(tuple) && !self.mobility.is_preferred(path.route.tuple);
         if path.recovery.pto_count() == 0 && !prefers {
             self.paths[id].ids.remote.end_probing();
             return;
         }
         if prefers {
-            self.settle_preferred();
+            self.mobility.settle_preferred();
         }
         self.paths[id].ids.remote.use_probed();
         self.move_to(now, id, tuple);

@@ -6,7 +6,7 @@ use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::congestion::Remote;
 use leobench_transport::endpoint::{
-    EndpointError, Event, InterfaceChange, MoveStep, PathAddresses, PathId,
+    EndpointError, InterfaceChange, MoveStep, PathAddresses, PathId,
 };
 
 use crate::connection::Connection;
@@ -73,7 +73,7 @@ impl Connection {
         }
         if !self.handshake.confirmed {
             self.lineage.restart = Some(tuple);
-        } else if let Some(reason) = self.may_not_move() {
+        } else if let Some(reason) = self.handshake.may_not_move() {
             self.abandon(now, reason, "aborted");
         } else if !self.take_fresh_id(id) {
             self.abandon(now, "no connection ID is left for another address", "aborted");
@@ -91,15 +91,6 @@ impl Connection {
         let took = self.paths[id].ids.remote.advance();
         self.tell_peer();
         took
-    }
-
-    /// Why a client may not use another address, if it may not: RFC 9000 section 9, and section 18.2.
-    pub(super) fn may_not_move(&self) -> Option<&'static str> {
-        if self.handshake.peer.as_ref().is_some_and(|peer| peer.disable_active_migration) {
-            return Some("its address went away, and the peer forbids another");
-        }
-        (!self.handshake.confirmed)
-            .then_some("its address went away before the handshake was confirmed")
     }
 
     /// A 1-RTT packet of a path was processed. A server follows its client to another address by the newest packet that does
@@ -166,7 +157,7 @@ impl Connection {
         path.find_or_add(tuple, size);
         path.switch(tuple);
         path.others.clear();
-        self.note_route(PathSet::FIRST, "moved in the handshake");
+        self.reports.note_route("moved in the handshake", tuple);
         self.update_handshake_state(now, PathSet::FIRST);
     }
 
@@ -192,8 +183,8 @@ impl Connection {
         path.recovery.restart_backoff(now);
         let validated = path.route.is_validated();
         self.reports.moves.push(if validated { MoveStep::Noticed } else { MoveStep::Validating });
-        self.note_route(id, "moved");
-        self.log_route(now, id);
+        self.reports.note_route("moved", tuple);
+        self.qlog.moved(now, &self.paths[id]);
         self.update_handshake_state(now, id);
     }
 
@@ -202,22 +193,8 @@ impl Connection {
         let remote = remote(self.paths[id].route.tuple);
         let Some(careful) = self.control.careful_resume() else { return };
         if !careful.resume(id, now, remote) && self.settings.requires_saved {
-            self.reports.missing =
+            self.reports.failure =
                 Some(EndpointError::NothingSaved { at: now, path: remote.to_string() });
         }
-    }
-
-    pub(super) fn note_route(&mut self, id: PathId, what: &str) {
-        self.note(what, self.paths[id].route.tuple);
-    }
-
-    pub(in crate::connection) fn note(
-        &mut self,
-        what: &str,
-        FourTuple { local, remote }: FourTuple,
-    ) {
-        self.reports
-            .events
-            .push(Event { kind: "path", detail: format!("{what}: {local} to {remote}") });
     }
 }

@@ -38,17 +38,29 @@ impl Preferred {
         let (id, token) = ids.issue_preferred();
         Some(PreferredAddress { v4, v6, id, token })
     }
+
+    /// The address, if it is that of this end.
+    pub(super) fn own(self) -> Option<SocketAddr> {
+        self.original.is_none().then_some(self.address)
+    }
+
+    /// Whether a route leads to or from it.
+    pub(super) fn is_on(&self, tuple: FourTuple) -> bool {
+        let of_server = if self.original.is_some() { tuple.remote } else { tuple.local };
+        of_server == self.address
+    }
+
+    /// Whether an address is this one, or that of the server in the handshake.
+    pub(super) fn is_known(&self, address: SocketAddr) -> bool {
+        self.address == address || self.original == Some(address)
+    }
+
+    pub(super) fn settle(&mut self) {
+        self.settled = true;
+    }
 }
 
 impl Connection {
-    /// The server's preferred address, if this end is a server that has one.
-    pub(in crate::connection) fn own_preferred(&self) -> Option<SocketAddr> {
-        self.mobility
-            .preferred
-            .filter(|_| self.role == Role::Server)
-            .map(|preferred| preferred.address)
-    }
-
     /// Takes the preferred address out of the server's transport parameters.
     ///
     /// # Errors
@@ -79,13 +91,6 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether an address is one that the server has told its client.
-    pub(in crate::connection) fn is_told_by_server(&self, address: SocketAddr) -> bool {
-        self.mobility
-            .preferred
-            .is_some_and(|known| known.address == address || known.original == Some(address))
-    }
-
     /// Probes the server's preferred address from the client's present one on a path (section 9.6.1).
     #[cold]
     pub(in crate::connection) fn prefer(&mut self, now: SimTime, id: PathId) {
@@ -98,25 +103,10 @@ impl Connection {
         }
     }
 
-    /// Whether a route leads to or from the server's preferred address.
-    pub(super) fn is_preferred(&self, tuple: FourTuple) -> bool {
-        self.mobility.preferred.is_some_and(|preferred| {
-            let of_server = if self.role == Role::Client { tuple.remote } else { tuple.local };
-            of_server == preferred.address
-        })
-    }
-
-    /// The way to the preferred address is in use, or carries nothing: the client does not ask again.
-    pub(super) fn settle_preferred(&mut self) {
-        if let Some(preferred) = &mut self.mobility.preferred {
-            preferred.settled = true;
-        }
-    }
-
     /// A server is probed at its preferred address: it validates the way back from there (section 9.6.2).
     pub(super) fn on_preferred_probed(&mut self, now: SimTime, id: PathId, tuple: FourTuple) {
         if self.role == Role::Client
-            || !self.is_preferred(tuple)
+            || !self.mobility.is_preferred(tuple)
             || self.paths[id].route.tuple.local == tuple.local
             || self.mobility.candidate == Some(tuple)
         {
@@ -141,10 +131,10 @@ impl Connection {
         meta: &RecvMeta,
     ) -> bool {
         let RecvMeta { tuple, size, .. } = *meta;
-        let is_there = self.is_preferred(self.paths[id].route.tuple);
-        if is_there || !self.is_preferred(tuple) {
+        let is_there = self.mobility.is_preferred(self.paths[id].route.tuple);
+        if is_there || !self.mobility.is_preferred(tuple) {
             // A server that has moved there stays (section 9.6.2).
-            return is_there == self.is_preferred(tuple);
+            return is_there == self.mobility.is_preferred(tuple);
         }
         self.paths[id].find_or_add(tuple, size);
         self.on_preferred_probed(now, id, tuple);
@@ -163,7 +153,7 @@ impl Connection {
             return;
         }
         self.mobility.candidate = None;
-        self.settle_preferred();
+        self.mobility.settle_preferred();
         self.paths[id].ids.remote.use_probed();
         self.move_to(now, id, tuple);
         self.paths[id].forget_routes(self.mobility.candidate);

@@ -30,7 +30,7 @@ impl Connection {
         if path.route.on_response(now, data) {
             path.proven = true;
             if !known || self.role == Role::Client {
-                self.note_route(id, "validated");
+                self.reports.note_route("validated", self.paths[id].route.tuple);
                 self.reports.moves.push(MoveStep::Ready);
             }
             self.update_handshake_state(now, id);
@@ -63,7 +63,9 @@ impl Connection {
         });
         if unanswered {
             match candidate {
-                Some(tuple) if self.is_preferred(tuple) => self.settle_preferred(),
+                Some(tuple) if self.mobility.is_preferred(tuple) => {
+                    self.mobility.settle_preferred()
+                }
                 Some(tuple) => self.mobility.interfaces.postpone(tuple.local.ip()),
                 None => {}
             }

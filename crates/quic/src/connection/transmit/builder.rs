@@ -1,13 +1,22 @@
 //! A packet under construction.
 
+use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 use smallvec::SmallVec;
 
+use crate::MINIMUM_DATAGRAM;
 use crate::sent_frame::{SentFrame, SentFrames};
 use crate::wire::{Datagram, Frame, Frames, Header, Number, Packet, Space, TAG_SIZE};
 
 /// The packets of a datagram.
-pub(in crate::connection) type Packets = SmallVec<[Packet; 1]>;
+type Packets = SmallVec<[Packet; 1]>;
+
+/// Packets under construction that will share a datagram.
+pub(in crate::connection) type Builders = SmallVec<[PacketBuilder; 3]>;
+
+/// A packet number and the payload after it have at least four bytes, so that header protection has a sample (RFC 9001
+/// section 5.4.2).
+pub(in crate::connection) const SMALLEST_SAMPLED: u64 = 4;
 
 /// A packet under construction, in the datagram that it will travel in if it is the first one there.
 pub(in crate::connection) struct PacketBuilder {
@@ -25,7 +34,7 @@ pub(in crate::connection) struct PacketBuilder {
     /// Whether it counts towards the window (RFC 9002 section 2).
     pub(in crate::connection) in_flight: bool,
     /// Whether it has a path challenge or response, and so wants a large datagram (RFC 9000 section 8.2.1).
-    pub(super) probes_route: bool,
+    pub(super) validates: bool,
 }
 
 impl PacketBuilder {
@@ -66,7 +75,7 @@ impl PacketBuilder {
             room,
             ack_eliciting: false,
             in_flight: false,
-            probes_route: false,
+            validates: false,
         }
     }
 
@@ -122,6 +131,22 @@ impl PacketBuilder {
         }
     }
 
+    /// Pads the packet so that header protection has a sample.
+    pub(in crate::connection) fn pad_to_sample(&mut self) {
+        let sampled = u64::from(self.number.len) + self.payload;
+        self.pad(SMALLEST_SAMPLED.saturating_sub(sampled));
+    }
+
+    /// Makes sure that the peer acknowledges a probe. A server follows its client to a new address only by what does more than
+    /// probe a path (RFC 9000 section 9.3).
+    #[cold]
+    pub(super) fn add_ping(&mut self) {
+        let idle = !self.ack_eliciting || self.frames().iter().all(Frame::is_probing);
+        if idle && self.room > 0 {
+            self.push(Frame::Ping, Some(SentFrame::Ping));
+        }
+    }
+
     pub(in crate::connection) fn size(&self) -> u64 {
         self.header().size(self.payload) + self.payload + TAG_SIZE
     }
@@ -131,6 +156,26 @@ impl PacketBuilder {
     pub(in crate::connection) fn is_empty(&self) -> bool {
         self.payload == 0
     }
+}
+
+/// Pads datagrams of three kinds as far as `limit` lets them: all of a client with Initial packets, those of a server whose
+/// Initial packet asks for an acknowledgement (RFC 9000 section 14.1), and those that validate a route (section 8.2.1).
+pub(in crate::connection) fn pad(
+    role: Role,
+    builders: &mut [PacketBuilder],
+    limit: u64,
+    left: u64,
+) {
+    let padded = builders.iter().any(|builder| {
+        let is_initial = builder.space == Space::Initial;
+        builder.validates || is_initial && (role == Role::Client || builder.ack_eliciting)
+    });
+    let Some(last) = builders.last_mut().filter(|_| padded) else { return };
+    let missing = MINIMUM_DATAGRAM.min(limit).saturating_sub(limit - left);
+    // The padding may lengthen the Length field of a long header.
+    let header = last.header();
+    let grown = header.size(last.payload + missing) - header.size(last.payload);
+    last.pad(missing.saturating_sub(grown));
 }
 
 /// A datagram of one packet, without frames.

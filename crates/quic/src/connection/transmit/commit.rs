@@ -9,7 +9,7 @@ use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 
 use super::Output;
-use super::builder::{PacketBuilder, coalesce, packet};
+use super::builder::{Builders, PacketBuilder, coalesce, packet};
 use crate::MINIMUM_DATAGRAM;
 use crate::connection::Connection;
 use crate::paths::FourTuple;
@@ -26,7 +26,7 @@ pub(in crate::connection) struct Departure {
     marked: bool,
     /// Bytes of the UDP payload, and how many of them count towards the window.
     size: u64,
-    paced: u64,
+    counted_bytes: u64,
     /// Whether it carries a path challenge.
     challenges: bool,
     /// The number of its 1-RTT packet in verdicts, if the packet may be declared lost.
@@ -34,14 +34,14 @@ pub(in crate::connection) struct Departure {
 }
 
 impl Departure {
-    /// A datagram of `size` bytes over the present route of a path, without mark, that counts towards no window.
-    pub(in crate::connection) const fn of_size(path: PathId, size: u64) -> Self {
+    /// An empty datagram over the present route of a path, with a mark or without.
+    pub(in crate::connection) const fn new(path: PathId, marked: bool) -> Self {
         Self {
             path,
             elsewhere: None,
-            marked: false,
-            size,
-            paced: 0,
+            marked,
+            size: 0,
+            counted_bytes: 0,
             challenges: false,
             transmission: None,
         }
@@ -49,7 +49,7 @@ impl Departure {
 
     /// An empty datagram over another route.
     const fn over(path: PathId, tuple: FourTuple) -> Self {
-        Self { elsewhere: Some(tuple), ..Self::of_size(path, 0) }
+        Self { elsewhere: Some(tuple), ..Self::new(path, false) }
     }
 }
 
@@ -61,22 +61,20 @@ impl Connection {
     )]
     #[inline(always)]
     pub(super) fn commit(&mut self, now: SimTime, builder: PacketBuilder, out: &mut Output<'_>) {
-        let mut departure = Departure::of_size(builder.path, 0);
-        departure.marked = self.paths[builder.path].recovery.marks_ecn(now);
+        let marked = self.paths[builder.path].recovery.marks_ecn(now);
+        let mut departure = Departure::new(builder.path, marked);
         let datagram = self.commit_packet(now, builder, &mut departure);
         self.commit_datagram(now, &departure, datagram, out);
     }
 
     /// The same for the packets of several spaces, which share a datagram.
-    pub(super) fn commit_all(
+    pub(in crate::connection) fn commit_all(
         &mut self,
         now: SimTime,
-        id: PathId,
-        builders: impl IntoIterator<Item = PacketBuilder>,
+        mut departure: Departure,
+        builders: Builders,
         out: &mut Output<'_>,
     ) {
-        let mut departure = Departure::of_size(id, 0);
-        departure.marked = self.paths[id].recovery.marks_ecn(now);
         let mut whole = None;
         for builder in builders {
             whole = Some(coalesce(whole, self.commit_packet(now, builder, &mut departure)));
@@ -122,14 +120,14 @@ impl Connection {
         let PacketBuilder { path: id, space, number, datagram, carried, ack_eliciting, .. } =
             builder;
         let Packet { header, frames } = packet(&datagram);
-        self.log_sent(now, id, header, frames, bytes);
+        self.qlog.sent(now, id, header, frames, bytes);
         departure.size += bytes;
-        departure.paced += if in_flight { bytes } else { 0 };
-        departure.challenges |= builder.probes_route;
+        departure.counted_bytes += if in_flight { bytes } else { 0 };
+        departure.challenges |= builder.validates;
         if ack_eliciting {
-            let acks = self.acks_mut(id, space);
+            let acks = self.handshake.acks_mut(&mut self.paths, id, space);
             acks.probes = acks.probes.saturating_sub(1);
-            self.on_eliciting_sent(now);
+            self.idle.on_eliciting_sent(now);
         }
         let mut sent = SentPacket::new(number.value, now, bytes, carried);
         (sent.ack_eliciting, sent.in_flight, sent.ect) =
@@ -158,11 +156,11 @@ impl Connection {
         out: &mut Output<'_>,
     ) {
         let path = &mut self.paths[departure.path];
-        if departure.paced > 0 {
-            path.pace(now, departure.paced, &self.control);
+        if departure.counted_bytes > 0 {
+            path.pace(now, departure.counted_bytes, &self.control);
         }
         path.on_sent(departure.elsewhere, departure.size);
-        path.paced = Some(now);
+        path.next_send = Some(now);
         if departure.challenges && departure.size >= MINIMUM_DATAGRAM {
             path.on_large_challenge(departure.elsewhere);
         }
@@ -176,7 +174,7 @@ impl Connection {
     /// Hands a datagram out: as it is, or as bytes, if its packets are to be protected. If the keys are used up, the connection
     /// closes; bytes are not handed out then.
     #[inline]
-    pub(in crate::connection) fn hand_out(
+    fn hand_out(
         &mut self,
         now: SimTime,
         departure: &Departure,
@@ -190,7 +188,7 @@ impl Connection {
             let Some(bytes) = sealed else { return };
             Body::UdpBytes(bytes)
         } else {
-            self.on_sent_unprotected(now, id, &datagram);
+            self.count_unprotected(now, id, &datagram);
             Body::Udp(datagram)
         };
         let FourTuple { local, remote } =
@@ -200,5 +198,16 @@ impl Connection {
         let meta = Meta::new(now, Protocol::Udp, local, remote, size);
         let meta = Meta { ecn, transmission: departure.transmission, ..meta };
         out.packets.push(leobench_base::Packet { meta, body });
+    }
+
+    /// Counts the packets of a datagram that leaves as a struct on a path.
+    #[inline]
+    fn count_unprotected(&mut self, now: SimTime, id: PathId, datagram: &Datagram) {
+        let Datagram::Packets(packets) = datagram else { return };
+        for packet in packets {
+            if let Err(error) = self.keys.protection.on_sent(id, &packet.header) {
+                self.fail(now, id, &error);
+            }
+        }
     }
 }

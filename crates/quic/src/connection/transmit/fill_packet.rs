@@ -7,19 +7,15 @@ use leobench_transport::endpoint::EndpointError;
 
 use super::builder::PacketBuilder;
 use super::plan::{Contents, Plan};
-use crate::MINIMUM_DATAGRAM;
 use crate::connection::Connection;
 use crate::paths::{FourTuple, Ids, Path};
 use crate::sent_frame::SentFrame;
-use crate::wire::{Frame, Header, LongHeader, Number, Space};
+use crate::wire::{ConnectionId, Frame, Header, LongHeader, Space};
 
-/// A packet number and the payload after it have at least four bytes, so that header protection has a sample (RFC 9001
-/// section 5.4.2).
-const SMALLEST_SAMPLED: u64 = 4;
 /// The exponent of the ACK Delay field, left at its default (RFC 9000 section 18.2).
 pub(in crate::connection) const ACK_DELAY_EXPONENT: u8 = 3;
 /// Bytes of a path challenge or response (RFC 9000 section 19.17).
-const ROUTE_PROBE: u64 = 9;
+pub(super) const CHALLENGE_SIZE: u64 = 9;
 
 impl Connection {
     /// Adds the frames of a plan. There may be none after all, if flow control or the scheduler holds back what waits.
@@ -36,42 +32,27 @@ impl Connection {
         self.add_ack(now, builder, plan.ack);
         match plan.contents {
             Contents::Nothing => {}
-            Contents::Probes => self.add_probes(now, builder),
+            Contents::Validation => self.add_validation(now, builder),
             Contents::Copies => self.add_copies(builder),
             Contents::Everything => self.add_content(now, builder)?,
         }
         if plan.probe {
-            Self::add_ping(builder);
+            builder.add_ping();
         }
         if builder.is_empty() {
             return Ok(());
         }
-        if self.has_many_ranges() {
+        if self.paths.iter().any(|path| path.acks.received.has_many_ranges()) {
             self.ask_for_ack(now, builder);
         }
-        let sampled = u64::from(builder.number.len) + builder.payload;
-        builder.pad(SMALLEST_SAMPLED.saturating_sub(sampled));
+        builder.pad_to_sample();
         Ok(())
     }
 
-    /// Makes sure that the peer acknowledges a probe. A server follows its client to a new address only by what does more than
-    /// probe a path (RFC 9000 section 9.3).
-    #[cold]
-    fn add_ping(builder: &mut PacketBuilder) {
-        let idle = !builder.ack_eliciting || builder.frames().iter().all(Frame::is_probing);
-        if idle && builder.room > 0 {
-            builder.push(Frame::Ping, Some(SentFrame::Ping));
-        }
-    }
-
-    pub(in crate::connection) fn header(
-        &self,
-        path: &Path,
-        space: Space,
-        number: Number,
-    ) -> Header {
-        let Ids { local, remote } = &path.ids;
-        let (destination, source) = (remote.current(), local.first());
+    /// The header of the next packet of a path.
+    #[inline]
+    pub(super) fn header(&self, path: &Path, space: Space, destination: ConnectionId) -> Header {
+        let (source, number) = (path.ids.local.first(), path.recovery.next_number(space));
         match space {
             Space::Initial => {
                 let token = self.handshake.token.clone();
@@ -81,7 +62,7 @@ impl Connection {
                 let token = Payload::new();
                 Header::Handshake(Box::new(LongHeader { destination, source, token, number }))
             }
-            Space::Data if self.sends_early() => {
+            Space::Data if self.handshake.sends_early() => {
                 let token = Payload::new();
                 Header::ZeroRtt(Box::new(LongHeader { destination, source, token, number }))
             }
@@ -96,10 +77,13 @@ impl Connection {
 
     /// Adds an acknowledgement if it is due, or if something is sent anyway.
     pub(super) fn add_ack(&mut self, now: SimTime, builder: &mut PacketBuilder, due: bool) {
-        if builder.space == Space::Data && self.multipath.is_some() {
-            return self.add_path_acks(now, builder);
+        if builder.space == Space::Data
+            && let Some(multipath) = &mut self.multipath
+        {
+            return multipath.add_acks(&mut self.paths, now, builder);
         }
-        let received = &mut self.acks_mut(builder.path, builder.space).received;
+        let (id, space) = (builder.path, builder.space);
+        let received = &mut self.handshake.acks_mut(&mut self.paths, id, space).received;
         if !due && !received.is_pending() {
             return;
         }
@@ -150,9 +134,10 @@ impl Connection {
             let used = self.streams.fill(now, room, frames, carried)?;
             if let Some(before) = before {
                 let after = self.streams.totals();
-                let again = &mut self.paths[builder.path].retransmitted;
-                again.0 += after.retransmitted - before.retransmitted;
-                again.1 += after.retransmitted_packets - before.retransmitted_packets;
+                let path = &mut self.paths[builder.path];
+                path.retransmitted_bytes += after.retransmitted - before.retransmitted;
+                path.retransmitted_packets +=
+                    after.retransmitted_packets - before.retransmitted_packets;
             }
             builder.on_streams(used);
         }
@@ -166,14 +151,14 @@ impl Connection {
             self.handshake.announces_confirmation = false;
             builder.push(Frame::HandshakeDone, Some(SentFrame::HandshakeDone));
         }
-        self.add_probes(now, builder);
-        if let Some(frame) = self.ack_frequency_frame().filter(|frame| builder.fits(frame)) {
-            self.ack_control.request.pending = false;
-            builder.push(frame, Some(SentFrame::AckFrequency(self.ack_control.request.sequence)));
+        self.add_validation(now, builder);
+        if let Some(frame) = self.ack_control.frame().filter(|frame| builder.fits(frame)) {
+            self.ack_control.pending = false;
+            builder.push(frame, Some(SentFrame::AckFrequency));
         }
-        if let Some(multipath) = &self.multipath {
+        if let Some(multipath) = &mut self.multipath {
             if multipath.pending {
-                self.add_path_frames(builder);
+                multipath.add_frames(&mut self.paths, builder);
             }
             return;
         }
@@ -197,16 +182,21 @@ impl Connection {
     }
 
     /// Adds challenges and responses for the route in use.
-    fn add_probes(&mut self, now: SimTime, builder: &mut PacketBuilder) {
+    fn add_validation(&mut self, now: SimTime, builder: &mut PacketBuilder) {
         let path = &self.paths[builder.path];
-        if !path.route.wants_probe() {
+        if !path.route.wants_validation() {
             return;
         }
         let moves = self.role == Role::Client && path.route.wants_challenge();
         let (tuple, proven) = (path.route.tuple, path.proven);
-        self.add_route_probes(now, builder, tuple);
+        self.add_validation_of(now, builder, tuple);
         if !proven {
-            self.add_path_status(builder);
+            let status = &mut self.paths[builder.path].status;
+            let (frame, carried) = status.frame(builder.path);
+            if status.pending && builder.fits(&frame) {
+                status.on_sent();
+                builder.push(frame, Some(carried));
+            }
         } else if moves && builder.fits(&Frame::Ping) {
             // The server follows a packet that does more than probe (RFC 9000 section 9.2).
             builder.push(Frame::Ping, Some(SentFrame::Ping));
@@ -214,7 +204,7 @@ impl Connection {
     }
 
     /// Adds challenges and responses for a route.
-    pub(super) fn add_route_probes(
+    pub(super) fn add_validation_of(
         &mut self,
         now: SimTime,
         builder: &mut PacketBuilder,
@@ -222,34 +212,18 @@ impl Connection {
     ) {
         let data = self.mobility.challenges.bits();
         let path = &mut self.paths[builder.path];
-        let wait = path.recovery.probe_timeout(Space::Data);
+        let wait = path.probe_timeout();
         let Some(route) = path.find(tuple) else { return };
-        while builder.room >= ROUTE_PROBE
+        while builder.room >= CHALLENGE_SIZE
             && let Some(data) = route.take_response()
         {
             builder.push(Frame::PathResponse(data), Some(SentFrame::PathResponse));
-            builder.probes_route = true;
+            builder.validates = true;
         }
-        if builder.room >= ROUTE_PROBE && route.wants_challenge() {
+        if builder.room >= CHALLENGE_SIZE && route.wants_challenge() {
             route.on_challenge_sent(now, data, wait);
             builder.push(Frame::PathChallenge(data), Some(SentFrame::PathChallenge));
-            builder.probes_route = true;
+            builder.validates = true;
         }
-    }
-
-    /// Pads datagrams that carry Initial packets (RFC 9000 section 14.1): all of a client, and of a server those that ask
-    /// for an acknowledgement. And those that probe a route, as far as an unvalidated address lets them (section 8.2.1).
-    pub(super) fn pad(&self, builders: &mut [PacketBuilder], limit: u64, left: u64) {
-        let padded = builders.iter().any(|builder| {
-            let is_initial = builder.space == Space::Initial;
-            builder.probes_route
-                || is_initial && (self.role == Role::Client || builder.ack_eliciting)
-        });
-        let Some(last) = builders.last_mut().filter(|_| padded) else { return };
-        let missing = MINIMUM_DATAGRAM.min(limit).saturating_sub(limit - left);
-        // The padding may lengthen the Length field of a long header by a byte.
-        let header = last.header();
-        let grown = header.size(last.payload + missing) - header.size(last.payload);
-        last.pad(missing.saturating_sub(grown));
     }
 }

@@ -39,12 +39,10 @@ impl Connection {
     /// The rare interests of now.
     #[inline]
     pub(super) fn interests(&self) -> Interests {
-        let keys = &self.keys;
-        let worn = keys.protection.wants_key_update() || keys.protection.key_phase() != keys.phase;
         Interests(
             Interests::CLOSE.when(!self.is_open())
                 | Interests::HANDSHAKE.when(!self.handshake.confirmed)
-                | Interests::KEYS.when(worn)
+                | Interests::KEYS.when(self.keys.needs_care())
                 | Interests::PATHS.when(self.multipath.is_some())
                 | Interests::ROUTES.when(!self.paths.first().others.is_empty()),
         )

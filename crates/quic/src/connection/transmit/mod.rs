@@ -9,20 +9,20 @@ mod plan;
 
 use leobench_base::SimTime;
 use leobench_transport::endpoint::{EndpointError, PathId};
-use smallvec::SmallVec;
 
-pub(super) use self::builder::{PacketBuilder, Packets};
+pub(super) use self::builder::{Builders, PacketBuilder, SMALLEST_SAMPLED, pad};
 pub(super) use self::commit::Departure;
 pub(super) use self::fill_packet::ACK_DELAY_EXPONENT;
+use self::fill_packet::CHALLENGE_SIZE;
 use self::interests::Interests;
 use self::plan::Plan;
 use super::Connection;
 use crate::MINIMUM_DATAGRAM;
 use crate::paths::PathSet;
-use crate::wire::{Content, Datagram, Header, Space, TAG_SIZE};
+use crate::wire::{ConnectionId, Content, Datagram, Space, TAG_SIZE};
 
-/// The least that a route must let pass for a probe of it to be worth a datagram.
-const SMALLEST_ROUTE_PROBE: u64 = 64;
+/// The least that a route must let pass for a challenge to be worth a datagram.
+const SMALLEST_CHALLENGE: u64 = 64;
 /// Less room than this starts no packet.
 const WORTHWHILE: u64 = 40;
 /// Boxes of datagrams that are kept for the next ones to send.
@@ -68,11 +68,11 @@ impl Connection {
             self.discard(now, Space::Initial);
         }
         self.look_after_keys(now);
-        if self.has_several_paths() {
+        if self.paths.has_several_open() {
             return self.transmit_over_paths(now, out);
         }
         let id = self.paths.current();
-        if self.probe_other_route(now, id, out) {
+        if self.validate_other_route(now, id, out) {
             return Ok(true);
         }
         if interests.has(Interests::HANDSHAKE) {
@@ -91,13 +91,13 @@ impl Connection {
     ) -> Result<bool, EndpointError> {
         let (plan, limits) = self.plan_data(now, id);
         if plan.is_empty() {
-            self.on_sent_all(now, id, limits);
+            self.report_send_limits(now, id, limits);
             return Ok(false);
         }
         let sent = self.transmit_packet(now, id, plan, out)?;
         if !sent {
             let limits = self.limits(&self.paths[id]);
-            self.on_sent_all(now, id, limits);
+            self.report_send_limits(now, id, limits);
         }
         Ok(sent)
     }
@@ -111,15 +111,17 @@ impl Connection {
         out: &mut Output<'_>,
     ) -> Result<bool, EndpointError> {
         let limit = self.paths[id].datagram_limit();
-        let Some(mut builder) = self.begin_packet(id, Space::Data, limit) else { return Ok(false) };
+        let Some(mut builder) = self.begin_packet(id, Space::Data, limit, WORTHWHILE, None) else {
+            return Ok(false);
+        };
         self.fill_packet(now, &mut builder, plan)?;
         if builder.is_empty() {
             self.keep_box(builder.datagram);
             return Ok(false);
         }
-        if builder.probes_route {
+        if builder.validates {
             let left = limit - builder.size();
-            self.pad(std::slice::from_mut(&mut builder), limit, left);
+            pad(self.role, std::slice::from_mut(&mut builder), limit, left);
         }
         self.commit(now, builder, out);
         Ok(true)
@@ -133,11 +135,11 @@ impl Connection {
         out: &mut Output<'_>,
     ) -> Result<bool, EndpointError> {
         let limit = self.paths[id].datagram_limit();
-        let mut builders = SmallVec::<[PacketBuilder; 3]>::new();
+        let mut builders = Builders::new();
         let mut left = limit;
-        for space in self.spaces().iter().copied() {
+        for space in self.handshake.spaces().iter().copied() {
             let unpaddable = space == Space::Initial && limit < MINIMUM_DATAGRAM;
-            if !self.can_send(space) || !self.may_write(space) || unpaddable {
+            if !self.keys.can_send(space) || !self.handshake.may_write(space) || unpaddable {
                 continue;
             }
             if self.probes_first_flight(space) {
@@ -147,7 +149,9 @@ impl Connection {
             if plan.is_empty() {
                 continue;
             }
-            let Some(mut builder) = self.begin_packet(id, space, left) else { continue };
+            let Some(mut builder) = self.begin_packet(id, space, left, WORTHWHILE, None) else {
+                continue;
+            };
             self.fill_packet(now, &mut builder, plan)?;
             if !builder.is_empty() {
                 left -= builder.size();
@@ -155,26 +159,35 @@ impl Connection {
             }
         }
         if builders.is_empty() {
-            self.on_sent_all_of_handshake(now, id);
+            self.report_send_limits_of_handshake(now, id);
             return Ok(false);
         }
-        self.pad(&mut builders, limit, left);
-        self.commit_all(now, id, builders, out);
+        pad(self.role, &mut builders, limit, left);
+        let departure = Departure::new(id, self.paths[id].recovery.marks_ecn(now));
+        self.commit_all(now, departure, builders, out);
         Ok(true)
     }
 
-    /// An empty packet of at most `room` bytes on a path, if that is worth it.
+    /// An empty packet of at most `room` bytes on a path, with room for `least` bytes of frames, to the connection ID in use or
+    /// another one.
     #[expect(
         clippy::inline_always,
         reason = "every packet takes this step, from one place that matters"
     )]
     #[inline(always)]
-    fn begin_packet(&mut self, id: PathId, space: Space, room: u64) -> Option<PacketBuilder> {
+    pub(super) fn begin_packet(
+        &mut self,
+        id: PathId,
+        space: Space,
+        room: u64,
+        least: u64,
+        destination: Option<ConnectionId>,
+    ) -> Option<PacketBuilder> {
         let path = &self.paths[id];
-        let number = path.recovery.next_number(space);
-        let header = self.header(path, space, number);
+        let destination = destination.unwrap_or_else(|| path.ids.remote.current());
+        let header = self.header(path, space, destination);
         let overhead = header.size(room) + TAG_SIZE;
-        let room = room.checked_sub(overhead).filter(|room| *room >= WORTHWHILE)?;
+        let room = room.checked_sub(overhead).filter(|room| *room >= least)?;
         Some(PacketBuilder::new(self.buffers.spares.pop(), id, space, header, room))
     }
 
@@ -187,33 +200,27 @@ impl Connection {
     }
 
     /// Sends challenges and responses for a route of a path that is not in use. Returns whether there were any.
-    pub(super) fn probe_other_route(
+    pub(super) fn validate_other_route(
         &mut self,
         now: SimTime,
         id: PathId,
         out: &mut Output<'_>,
     ) -> bool {
         let path = &self.paths[id];
-        if path.others.is_empty() || !self.can_send(Space::Data) || !self.handshake.complete {
+        if path.others.is_empty() || !self.keys.can_send(Space::Data) || !self.handshake.complete {
             return false;
         }
         let wanted = path.others.iter().find_map(|route| {
             let limit = route.datagram_limit(path.mtu).min(MINIMUM_DATAGRAM);
-            (route.wants_probe() && limit >= SMALLEST_ROUTE_PROBE).then_some((route.tuple, limit))
+            let wants = route.wants_validation() && limit >= SMALLEST_CHALLENGE;
+            wants.then_some((route.tuple, limit))
         });
         let Some((route, limit)) = wanted else { return false };
-        let number = path.recovery.next_number(Space::Data);
-        let mut header = self.header(path, Space::Data, number);
-        if let (Header::OneRtt { destination, .. }, Some(probing)) = (
-            &mut header,
-            path.ids.remote.probing().filter(|_| self.mobility.candidate == Some(route)),
-        ) {
-            *destination = probing;
-        }
-        let room = limit.saturating_sub(header.size(limit) + TAG_SIZE);
-        let mut builder =
-            PacketBuilder::new(self.buffers.spares.pop(), id, Space::Data, header, room);
-        self.add_route_probes(now, &mut builder, route);
+        let is_candidate = self.mobility.candidate == Some(route);
+        let destination = path.ids.remote.probing().filter(|_| is_candidate);
+        let begun = self.begin_packet(id, Space::Data, limit, CHALLENGE_SIZE, destination);
+        let Some(mut builder) = begun else { return false };
+        self.add_validation_of(now, &mut builder, route);
         builder.pad(builder.room);
         self.commit_elsewhere(now, route, builder, out);
         true

@@ -2,9 +2,10 @@
 
 use leobench_base::SimTime;
 use leobench_transport::Role;
-use leobench_transport::endpoint::{AccessReport, EndpointError, Forecast, PathId};
+use leobench_transport::endpoint::PathId;
 
-use crate::connection::{Cargo, Connection};
+use crate::connection::Connection;
+use crate::connection::paths::Cargo;
 use crate::paths::Path;
 use crate::wire::Space;
 
@@ -24,7 +25,7 @@ pub(in crate::connection) struct Plan {
 pub(in crate::connection) enum Contents {
     Nothing,
     /// Challenges and responses only.
-    Probes,
+    Validation,
     /// Data that other paths have sent.
     Copies,
     /// Whatever there is.
@@ -63,13 +64,18 @@ impl Connection {
         let limits = self.limits(path);
         let probe = path.acks.probes > 0;
         let allowed = limits.wanted && limits.has_window && limits.ready <= now;
-        let content = probe || path.route.wants_probe() || allowed;
+        let content = probe || path.route.wants_validation() || allowed;
         let contents = if content { Contents::Everything } else { Contents::Nothing };
-        let ack = match self.multipath {
+        (Plan { ack: self.owes_ack(now, path), probe, contents }, limits)
+    }
+
+    /// Whether an acknowledgement is due that a path is to carry.
+    #[inline]
+    fn owes_ack(&self, now: SimTime, path: &Path) -> bool {
+        match &self.multipath {
             None => path.acks.received.is_due(now),
-            Some(_) => self.owes_ack(now, id),
-        };
-        (Plan { ack, probe, contents }, limits)
+            Some(multipath) => multipath.owes_ack(&self.paths, now, path.id),
+        }
     }
 
     /// The next packet of a space before the handshake is confirmed.
@@ -77,10 +83,12 @@ impl Connection {
         if space == Space::Data {
             return self.plan_data(now, id).0;
         }
-        let acks = self.acks(id, space);
+        let acks = self.handshake.acks(&self.paths, id, space);
         let path = &self.paths[id];
         let probe = acks.probes > 0;
-        let content = probe || self.has_content(path, space) && self.may_send(now, path, space);
+        let is_ready = || path.ready(self.control.window(path.id), &self.control) <= now;
+        let may_send = || self.has_room(path, space) && is_ready();
+        let content = probe || self.has_content(path, space) && may_send();
         let contents = if content { Contents::Everything } else { Contents::Nothing };
         Plan { ack: acks.received.is_due(now), probe, contents }
     }
@@ -92,11 +100,11 @@ impl Connection {
         let contents = match cargo {
             Cargo::Content => Contents::Everything,
             Cargo::Copies => Contents::Copies,
-            Cargo::Probes if probe && self.is_alone(id) => Contents::Everything,
-            Cargo::Probes if probe || path.route.wants_probe() => Contents::Probes,
+            Cargo::Probes if probe && !self.paths.has_other_usable(id) => Contents::Everything,
+            Cargo::Probes if probe || path.route.wants_validation() => Contents::Validation,
             Cargo::Probes | Cargo::Acks => Contents::Nothing,
         };
-        Plan { ack: self.owes_ack(now, id), probe, contents }
+        Plan { ack: self.owes_ack(now, path), probe, contents }
     }
 
     /// The limits on content of 1-RTT packets on a path.
@@ -117,7 +125,7 @@ impl Connection {
     #[inline(always)]
     pub(in crate::connection) fn limits_if(&self, path: &Path, wanted: bool) -> Limits {
         let window = self.control.window(path.id);
-        let has_window = path.recovery.in_flight() + path.mtu <= window;
+        let has_window = path.has_window(window);
         let waits = wanted && has_window;
         let ready = if waits { path.ready(window, &self.control) } else { SimTime::ZERO };
         Limits { wanted, window, has_window, ready }
@@ -125,15 +133,20 @@ impl Connection {
 
     /// Nothing more is sent on a path at this instant, because of these limits. Tells the controller whether the application leaves
     /// the window unfilled, and whether the window is what limits the sender (RFC 9002 section 7.8). Waiting for the pacer does not
-    /// count, unless it hides want: pacing spreads a window over a round trip, and so leaves more than half of it in flight. A
+    /// count, unless it hides that data was waiting: pacing spreads a window over a round trip, and so leaves more than half of it in flight. A
     /// rate of the algorithm's own says nothing of the kind. Nor is it the application's doing if flow control blocks, or if
     /// a scheduler prefers another path.
     #[inline]
-    pub(in crate::connection) fn on_sent_all(&mut self, now: SimTime, id: PathId, limits: Limits) {
+    pub(in crate::connection) fn report_send_limits(
+        &mut self,
+        now: SimTime,
+        id: PathId,
+        limits: Limits,
+    ) {
         let Limits { wanted, window, has_window, ready } = limits;
-        let is_declined = self.has_several_paths() && has_window && ready <= now;
+        let is_declined = self.paths.has_several_open() && has_window && ready <= now;
         let path = &mut self.paths[id];
-        path.paced = (wanted && has_window && ready > now).then_some(ready);
+        path.next_send = (wanted && has_window && ready > now).then_some(ready);
         if !has_window {
             return self.control.set_limits(id, false, true);
         }
@@ -146,18 +159,18 @@ impl Connection {
 
     /// The same before the handshake is confirmed, when content of other spaces may wait for the pacer as well.
     #[cold]
-    pub(super) fn on_sent_all_of_handshake(&mut self, now: SimTime, id: PathId) {
+    pub(super) fn report_send_limits_of_handshake(&mut self, now: SimTime, id: PathId) {
         let limits = self.limits(&self.paths[id]);
-        self.on_sent_all(now, id, limits);
+        self.report_send_limits(now, id, limits);
         let path = &self.paths[id];
         let ready = path.ready(limits.window, &self.control);
         let waits = ready > now
-            && self.spaces().iter().any(|space| {
-                self.can_send(*space)
+            && self.handshake.spaces().iter().any(|space| {
+                self.keys.can_send(*space)
                     && self.has_content(path, *space)
                     && self.has_room(path, *space)
             });
-        self.paths[id].paced = waits.then_some(ready);
+        self.paths[id].next_send = waits.then_some(ready);
     }
 
     /// Whether there is anything to send in `space` on a path but acknowledgements.
@@ -180,10 +193,10 @@ impl Connection {
     #[inline]
     pub(super) fn has_control(&self, path: &Path) -> bool {
         let wants = self.handshake.announces_confirmation
-            || self.ack_control.request.pending
+            || self.ack_control.pending
             || self.has_path_control(path)
             || !self.datagrams.is_empty();
-        wants && !self.sends_early()
+        wants && !self.handshake.sends_early()
     }
 
     /// Whether anything about connection IDs, routes or paths is to be sent.
@@ -193,17 +206,12 @@ impl Connection {
             None => {
                 path.ids.local.is_pending()
                     || path.ids.remote.has_retirement()
-                    || path.route.wants_probe()
+                    || path.route.wants_validation()
             }
             Some(multipath) => {
-                multipath.pending || path.route.wants_probe() && !self.has_several_paths()
+                multipath.pending || path.route.wants_validation() && !self.paths.has_several_open()
             }
         }
-    }
-
-    /// Whether window and pacing let a packet go that counts.
-    fn may_send(&self, now: SimTime, path: &Path, space: Space) -> bool {
-        self.has_room(path, space) && path.ready(self.control.window(path.id), &self.control) <= now
     }
 
     /// Whether the window lets a packet go that counts.
@@ -211,15 +219,9 @@ impl Connection {
     /// The handshake passes a full window if nothing of its space is outstanding: 1-RTT packets fill the window that the peer
     /// cannot read before the handshake is complete, and no timer runs for them until then (RFC 9002 section 6.2.1).
     fn has_room(&self, path: &Path, space: Space) -> bool {
-        let has_window = path.recovery.in_flight() + path.mtu <= self.control.window(path.id);
+        let has_window = path.has_window(self.control.window(path.id));
         let stuck = || space != Space::Data && !path.recovery.is_ack_eliciting_in_flight(space);
         has_window || stuck()
-    }
-
-    /// A server sends no 1-RTT data before the handshake is complete, for the client is not authenticated and its keys are
-    /// not in place. With 0-RTT data, either end may: the secret of an earlier connection authenticates the client.
-    pub(super) fn may_write(&self, space: Space) -> bool {
-        space != Space::Data || self.handshake.writes_data
     }
 
     /// Whether this end has to repeat the client's first flight in a probe. Both probes of it carry it: whichever arrives first, a
@@ -229,43 +231,5 @@ impl Connection {
         space == Space::Initial
             && self.role == Role::Client
             && self.handshake.acks[space as usize].probes > 0
-    }
-
-    /// The sender is told what will become of a path.
-    ///
-    /// # Errors
-    /// If a scheduler fails.
-    pub(crate) fn on_forecast(
-        &mut self,
-        now: SimTime,
-        forecast: &Forecast,
-    ) -> Result<(), EndpointError> {
-        self.control.on_forecast(forecast);
-        self.streams.on_forecast(now, forecast)?;
-        if let Some(multipath) = &mut self.multipath {
-            multipath.on_forecast(now, forecast)?;
-        }
-        let Some(path) = self.paths.get_mut(forecast.path) else { return Ok(()) };
-        if let Some(member) = &mut path.member {
-            member.forecast = Some(*forecast);
-        }
-        if let Some(before) = self.settings.hold {
-            path.hold.plan(now, before, forecast);
-        }
-        self.manage_paths(now);
-        Ok(())
-    }
-
-    /// The link layer reports on the access link of a path.
-    pub(crate) fn on_access(&mut self, report: &AccessReport) {
-        self.control.on_access(report);
-    }
-
-    /// Leaves those paths alone from now on whose forecast handovers are near.
-    #[inline]
-    pub(crate) fn begin_holds(&mut self, now: SimTime) {
-        if self.settings.hold.is_some() {
-            self.paths.iter_mut().for_each(|path| path.hold.begin(now));
-        }
     }
 }

@@ -139,7 +139,7 @@ fn a_path_that_drops_marked_packets_fails() {
 #[test]
 fn spaces_count_apart() {
     let mut bench = Bench::new(Role::Client);
-    for space in SPACES {
+    for space in Space::ALL {
         bench.send_as(at(0), space, |sent| sent.ect = true);
         bench.ecn = Some(EcnCounts { ect0: 1, ect1: 0, ce: 0 });
         bench.ack_in(at(20), space, &[(0, 0)]);

@@ -272,7 +272,7 @@ impl Pair {
                 }
             }
             Step::Discard(space) => {
-                self.bench.recovery.discard(self.now, SPACES[*space]);
+                self.bench.recovery.discard(self.now, Space::ALL[*space]);
                 self.model.settle(*space, |_| true, |_| Fate::Discarded);
                 self.model.largest_acked[*space] = None;
                 self.model.pto_count = 0;
@@ -282,7 +282,7 @@ impl Pair {
     }
 
     fn send(&mut self, space: usize, eliciting: bool, skips: bool) {
-        let number = self.bench.send_as(self.now, SPACES[space], |sent| {
+        let number = self.bench.send_as(self.now, Space::ALL[space], |sent| {
             sent.number += u64::from(skips);
             (sent.ack_eliciting, sent.in_flight) = (eliciting, eliciting);
         });
@@ -300,7 +300,7 @@ impl Pair {
             return;
         }
         let mut found = self.model.ack(space, &ranges);
-        self.bench.ack_in(self.now, SPACES[space], &ranges);
+        self.bench.ack_in(self.now, Space::ALL[space], &ranges);
         if !found.acked.is_empty() {
             let delay = self.bench.recovery.rtt().loss_delay();
             found.lost = self.model.lose(space, self.now, delay);

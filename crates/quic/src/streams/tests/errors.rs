@@ -39,7 +39,7 @@ fn answer(frames: &[Frame]) -> Option<(ErrorCode, u64)> {
     let mut streams = server();
     let (last, before) = frames.split_last().unwrap();
     for frame in before {
-        assert_eq!(streams.on_frame(ms(2), frame), Ok(true), "{frame:?}");
+        assert_eq!(streams.on_frame(ms(2), frame), Ok(()), "{frame:?}");
     }
     let error = streams.on_frame(ms(2), last).err()?;
     assert_eq!(error.frame_type, Some(last.frame_type()));
@@ -118,7 +118,7 @@ fn a_frame_for_the_wrong_part_is_a_stream_state_error() {
     for frame in receiving(1).into_iter().chain(sending(1)) {
         let mut streams = server();
         assert_eq!(streams.open(BIDIRECTIONAL), Some(StreamId(1)));
-        assert_eq!(streams.on_frame(ms(2), &frame), Ok(true));
+        assert_eq!(streams.on_frame(ms(2), &frame), Ok(()));
     }
 }
 
@@ -155,17 +155,11 @@ fn an_impossible_number_is_a_frame_encoding_error() {
 fn frames_for_closed_streams_are_ignored() {
     let mut streams = server();
     for frame in [stream(2, 0, 10, true), stream(6, 0, 10, true)] {
-        assert_eq!(streams.on_frame(ms(2), &frame), Ok(true));
+        assert_eq!(streams.on_frame(ms(2), &frame), Ok(()));
     }
     assert_eq!(streams.table.open_streams(), 0);
     for frame in [stream(2, 0, 10, true), reset(6, 10), stream(2, 90, 10, false)] {
-        assert_eq!(streams.on_frame(ms(2), &frame), Ok(true));
+        assert_eq!(streams.on_frame(ms(2), &frame), Ok(()));
     }
     assert_eq!((streams.table.open_streams(), streams.totals().received), (0, 20));
-}
-
-#[test]
-fn other_frames_are_left_to_the_connection() {
-    assert_eq!(server().on_frame(ms(2), &Frame::Ping), Ok(false));
-    assert_eq!(server().on_frame(ms(2), &Frame::HandshakeDone), Ok(false));
 }

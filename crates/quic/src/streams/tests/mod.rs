@@ -191,7 +191,7 @@ impl Pair {
     /// Hands a packet of `from` to the other end.
     fn deliver(&mut self, from: usize, packet: &Packet) {
         for frame in &packet.frames {
-            assert_eq!(self.ends[1 - from].on_frame(self.now, frame), Ok(true), "{frame:?}");
+            assert_eq!(self.ends[1 - from].on_frame(self.now, frame), Ok(()), "{frame:?}");
         }
         self.listen(1 - from);
     }

@@ -162,7 +162,7 @@ fn a_stream_sent_in_full_is_reset_only_if_something_is_lost() {
         let packet = pair.packet(CLIENT, 1_200).unwrap();
         assert_eq!(
             pair.ends[CLIENT].on_frame(pair.now, &Frame::StopSending { id, code: 3 }),
-            Ok(true)
+            Ok(())
         );
         assert_eq!(pair.ends[CLIENT].send_state(id), Some(SendState::DataSent));
         assert!(!pair.ends[CLIENT].has_pending());
@@ -210,7 +210,7 @@ fn a_stopped_stream_of_the_flow_is_left_out() {
     }
     pair.packet(CLIENT, 1_000).unwrap();
     let stop = Frame::StopSending { id: StreamId(2), code: 1 };
-    assert_eq!(pair.ends[CLIENT].on_frame(pair.now, &stop), Ok(true));
+    assert_eq!(pair.ends[CLIENT].on_frame(pair.now, &stop), Ok(()));
     pair.write(CLIENT, 0, 100);
     let mut sent = 0;
     while let Some(packet) = pair.packet(CLIENT, 1_000) {

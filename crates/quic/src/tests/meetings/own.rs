@@ -150,7 +150,7 @@ impl Party for Own {
     }
 
     fn sends_early(&mut self) -> bool {
-        self.connection.connection().is_some_and(|connection| connection.sends_early())
+        self.connection.connection().is_some_and(|connection| connection.handshake().sends_early())
     }
 
     fn update_keys(&mut self, now: SimTime) {

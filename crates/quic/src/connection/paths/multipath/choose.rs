@@ -1,117 +1,36 @@
 //! The choice of the path of the next packet with data: the scheduler's, of the paths that may carry data.
 
-use leobench_base::{Bytes, SimTime};
+use leobench_base::SimTime;
 use leobench_transport::endpoint::{EndpointError, Forecast, PathId};
 use leobench_transport::path_scheduler::{Backlog, Choice, PathView};
 
 use super::Multipath;
 use crate::connection::Connection;
-use crate::paths::Path;
+use crate::paths::PathSet;
+use crate::recovery::Control;
 
 impl Connection {
-    /// How little a path is wanted for data: those that do not answer last, and backups after others (section 3.3).
-    fn reserve(path: &Path) -> u8 {
-        let backup = path.status.backup || path.status.peer_backup;
-        if path.recovery.pto_count() > 0 { 2 } else { u8::from(backup) }
-    }
-
     /// The path that the scheduler chooses for the next packet with data. Without room on any path, it is not asked.
     ///
     /// # Errors
     /// If the scheduler failed, or chose what it must not.
     pub(super) fn choose_path(&mut self, now: SimTime) -> Result<Choice, EndpointError> {
         let Some(multipath) = &mut self.multipath else { return Ok(Choice::Wait) };
-        let measures = multipath.scheduler.uses_delivery_rates();
         let mut views = std::mem::take(&mut multipath.views);
-        self.show_paths(&mut views);
-        let has_room = views.iter().any(|view| view.has_room(now));
-        if has_room && measures {
-            for view in &mut views {
-                view.delivery_rate = self.measure_delivery(now, view);
+        show_paths(&self.paths, &self.control, &mut views);
+        let chosen = if views.iter().any(|view| view.has_room(now)) {
+            if multipath.scheduler.uses_delivery_rates() {
+                for view in &mut views {
+                    let path = &mut self.paths[view.id];
+                    view.delivery_rate = path.measure_delivery(now, view.rtt, &self.control);
+                }
             }
-        }
-        let backlog = self.streams.waiting();
-        let Some(multipath) = &mut self.multipath else { return Ok(Choice::Wait) };
-        let chosen = if has_room {
-            multipath.ask_scheduler(now, &views, &backlog)
+            multipath.ask_scheduler(now, &views, &self.streams.waiting())
         } else {
             Ok(Choice::Wait)
         };
         multipath.views = views;
         chosen
-    }
-
-    /// Views of the paths that may carry data: of the usable ones, those with the smallest reserve.
-    #[inline]
-    fn show_paths(&self, views: &mut Vec<PathView>) {
-        views.clear();
-        let Some(multipath) = &self.multipath else { return };
-        let mut least = u8::MAX;
-        for id in &multipath.open {
-            let path = &self.paths[*id];
-            if !path.is_usable() {
-                continue;
-            }
-            let reserve = Self::reserve(path);
-            if reserve < least {
-                views.clear();
-                least = reserve;
-            }
-            if reserve == least {
-                views.push(self.view(path));
-            }
-        }
-    }
-
-    /// Whether window and pacer of a path let a full packet go now.
-    #[inline]
-    fn has_room_now(&self, now: SimTime, path: &Path) -> bool {
-        let window = self.control.window(path.id);
-        path.recovery.in_flight() + path.mtu <= window && path.ready(window, &self.control) <= now
-    }
-
-    /// Whether a path may carry data, and has room for a full packet now.
-    pub(super) fn has_room_for_data(&self, now: SimTime, id: PathId) -> bool {
-        let path = &self.paths[id];
-        let is_preferred =
-            |other: &Path| other.is_usable() && Self::reserve(other) < Self::reserve(path);
-        path.is_usable() && self.has_room_now(now, path) && !self.paths.iter().any(is_preferred)
-    }
-
-    /// The rate at which data of a path was acknowledged over the last round trip.
-    fn measure_delivery(
-        &mut self,
-        now: SimTime,
-        view: &PathView,
-    ) -> Option<leobench_base::BitRate> {
-        let acked = self.control.acked_bytes(view.id).get();
-        let delivery = &mut self.paths[view.id].member.as_mut()?.delivery;
-        delivery.update(now, acked, view.rtt);
-        delivery.rate()
-    }
-
-    /// The scheduler's view of a path, but for its delivery rate.
-    #[inline]
-    pub(super) fn view(&self, path: &Path) -> PathView {
-        let window = self.control.window(path.id);
-        let member = path.member.as_deref();
-        let rtt = path.recovery.rtt();
-        PathView {
-            id: path.id,
-            link: member.and_then(|member| member.link),
-            rtt: rtt.smoothed(),
-            variation: rtt.variation(),
-            window: Bytes::new(window),
-            in_flight: Bytes::new(path.recovery.in_flight()),
-            payload: Bytes::new(path.mtu),
-            ready: path.ready(window, &self.control),
-            slow_start: self
-                .control
-                .ssthresh(path.id)
-                .is_none_or(|ssthresh| window < ssthresh.get()),
-            delivery_rate: None,
-            forecast: member.and_then(|member| member.forecast),
-        }
     }
 }
 
@@ -151,6 +70,27 @@ impl Multipath {
     ) -> Result<(), EndpointError> {
         let told = self.scheduler.on_forecast(now, forecast);
         told.map_err(|problem| self.scheduler_error(now, problem))
+    }
+}
+
+/// Views of the paths that may carry data: of the usable ones, those with the smallest reserve.
+#[inline]
+fn show_paths(paths: &PathSet, control: &Control, views: &mut Vec<PathView>) {
+    views.clear();
+    let mut least = u8::MAX;
+    for id in paths.open() {
+        let path = &paths[*id];
+        if !path.is_usable() {
+            continue;
+        }
+        let reserve = path.reserve();
+        if reserve < least {
+            views.clear();
+            least = reserve;
+        }
+        if reserve == least {
+            views.push(path.view(control));
+        }
     }
 }
 
@@ -197,7 +137,7 @@ fn unknown_path(id: PathId, views: &[PathView]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use leobench_base::SimDuration;
+    use leobench_base::{Bytes, SimDuration};
     use leobench_transport::path_scheduler::PathIds;
 
     use super::*;

@@ -5,6 +5,7 @@ use leobench_base::SimTime;
 use leobench_transport::endpoint::PathId;
 use leobench_transport::path_scheduler::PathIds;
 
+use super::Multipath;
 use crate::connection::Connection;
 use crate::connection::transmit::PacketBuilder;
 use crate::paths::StreamRange;
@@ -27,39 +28,12 @@ impl Connection {
             if member.copies.len() < MOST_COPIES {
                 member.copies.extend(ranges.iter().copied());
             }
-            let has_copies = self.prune_copies(*id);
-            self.note_copies(has_copies);
-        }
-    }
-
-    /// Drops copies at the head of a path's queue that are acknowledged by now. Returns whether others are left.
-    pub(super) fn prune_copies(&mut self, id: PathId) -> bool {
-        let Self { paths, streams, .. } = self;
-        let Some(member) = &mut paths[id].member else { return false };
-        while let Some(range) = member.copies.front() {
-            if streams.is_unacked(range) {
-                return true;
+            if member.prune_copies(|range| self.streams.is_unacked(range))
+                && let Some(multipath) = &mut self.multipath
+            {
+                multipath.has_copies = true;
             }
-            member.copies.pop_front();
         }
-        false
-    }
-
-    /// A path may have copies to send from now on.
-    fn note_copies(&mut self, has_copies: bool) {
-        if let Some(multipath) = &mut self.multipath {
-            multipath.has_copies |= has_copies;
-        }
-    }
-
-    /// Whether what is on a path that does not answer is left to loss detection.
-    pub(in crate::connection) fn never_reinjects(&self) -> bool {
-        self.multipath.as_ref().is_some_and(|known| known.offer.reinject == Reinject::Never)
-    }
-
-    /// Whether a path has copies to send.
-    pub(in crate::connection) fn has_copies(&self, id: PathId) -> bool {
-        self.paths[id].member.as_ref().is_some_and(|member| !member.copies.is_empty())
     }
 
     /// Adds copies of other paths' data that nobody has acknowledged.
@@ -82,13 +56,14 @@ impl Connection {
     /// With nothing new to send, has a path repeat the oldest unacknowledged data of slower paths that it may overtake: each
     /// packet once. Returns whether there was any.
     pub(super) fn reinject(&mut self, now: SimTime, id: PathId) -> bool {
-        let reinjects =
-            self.multipath.as_ref().is_some_and(|known| known.offer.reinject == Reinject::Idle);
-        if !reinjects || !self.has_room_for_data(now, id) {
+        let Some(multipath) = &mut self.multipath else { return false };
+        if multipath.offer.reinject != Reinject::Idle
+            || !self.paths.has_room_for_data(now, id, &self.control)
+        {
             return false;
         }
         let fast = self.paths[id].recovery.rtt().smoothed();
-        for slow in self.open_paths() {
+        for slow in self.paths.open().clone() {
             let path = &mut self.paths[slow];
             let rtt = path.recovery.rtt();
             let (smoothed, late) = (rtt.smoothed(), rtt.smoothed() + rtt.variation() * 4);
@@ -101,15 +76,21 @@ impl Connection {
             let repeated = path.recovery.repeat_oldest(overtakes);
             let ranges: smallvec::SmallVec<[StreamRange; 4]> =
                 repeated.iter().flatten().filter_map(StreamRange::of).collect();
-            if let Some(member) = &mut self.paths[id].member {
-                member.copies.extend(ranges);
-            }
-            if self.prune_copies(id) {
-                self.note_copies(true);
+            let Some(member) = &mut self.paths[id].member else { continue };
+            member.copies.extend(ranges);
+            if member.prune_copies(|range| self.streams.is_unacked(range)) {
+                multipath.has_copies = true;
                 return true;
             }
         }
         false
+    }
+}
+
+impl Multipath {
+    /// Whether what is on a path that does not answer is left to loss detection.
+    pub(in crate::connection) fn never_reinjects(&self) -> bool {
+        self.offer.reinject == Reinject::Never
     }
 }
 

@@ -4,8 +4,9 @@ use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 
+use super::Multipath;
 use crate::connection::{Connection, violation};
-use crate::paths::{Path, Stage};
+use crate::paths::{Path, PathSet, Stage};
 use crate::wire::{Ack, NewConnectionId, Packet, PathFrame, TransportError};
 
 impl Connection {
@@ -20,11 +21,13 @@ impl Connection {
         if let PathFrame::MaxPathId(limit) = frame {
             return self.on_max_path_id(now, *limit);
         }
-        let Some(id) = self.known_path(frame.path())? else { return Ok(()) };
+        let Some(id) = known_path(self.multipath.as_deref(), &self.paths, frame.path())? else {
+            return Ok(());
+        };
         match frame {
             PathFrame::Abandon { .. } => self.on_abandon(now, id),
             PathFrame::Status { sequence, backup, .. } => {
-                self.on_status(now, id, *sequence, *backup);
+                self.paths[id].on_peer_status(now, *sequence, *backup);
                 Ok(())
             }
             PathFrame::NewConnectionId { new, .. } => self.on_new_path_id(now, id, new),
@@ -42,37 +45,6 @@ impl Connection {
             }
             PathFrame::MaxPathId(_) | PathFrame::PathsBlocked(_) => Ok(()),
         }
-    }
-
-    /// The peer has made a path a backup, or available (section 3.3).
-    fn on_status(&mut self, now: SimTime, id: PathId, sequence: u64, backup: bool) {
-        let path = &mut self.paths[id];
-        let status = &mut path.status;
-        if status.peer_sequence.is_some_and(|last| last >= sequence) {
-            return;
-        }
-        let returns = status.peer_backup && !backup;
-        (status.peer_backup, status.peer_sequence) = (backup, Some(sequence));
-        if returns && path.recovery.pto_count() > 0 {
-            // The peer knows that it carries packets again: what it did before does not count.
-            path.recovery.restart_backoff(now);
-            path.acks.probes = 1;
-        }
-    }
-
-    /// The path that a frame names; none if it is gone, and the frame is to be ignored.
-    ///
-    /// # Errors
-    /// `PROTOCOL_VIOLATION` if several paths are not in use, or this end does not allow this one.
-    fn known_path(&self, number: u32) -> Result<Option<PathId>, TransportError> {
-        let Some(multipath) = &self.multipath else {
-            return Err(violation("a frame of multipath, which was not agreed on"));
-        };
-        if number > multipath.local_max {
-            return Err(violation("a path ID beyond the limit"));
-        }
-        let path = self.paths.get(PathId(number)).filter(|path| path.stage != Stage::Gone);
-        Ok(path.map(|path| path.id))
     }
 
     fn on_max_path_id(&mut self, now: SimTime, limit: u32) -> Result<(), TransportError> {
@@ -118,7 +90,7 @@ impl Connection {
         number: u32,
         ack: &Ack,
     ) -> Result<(), TransportError> {
-        match self.known_path(number)? {
+        match known_path(self.multipath.as_deref(), &self.paths, number)? {
             None => Ok(()),
             Some(id) if self.paths[id].stage == Stage::Unused => {
                 Err(violation("PATH_ACK of a path that was not used"))
@@ -128,7 +100,7 @@ impl Connection {
     }
 
     fn on_abandon(&mut self, now: SimTime, id: PathId) -> Result<(), TransportError> {
-        let until = now + self.longest_probe_timeout() * super::life::LINGER;
+        let until = now + self.paths.longest_probe_timeout() * super::life::LINGER;
         match self.paths[id].stage {
             Stage::Open if !self.paths.except(id).any(Path::is_open) => {
                 let who = if self.role == Role::Client { "server" } else { "client" };
@@ -150,4 +122,23 @@ impl Connection {
             multipath.pending = true;
         }
     }
+}
+
+/// The path that a frame names; none if it is gone, and the frame is to be ignored.
+///
+/// # Errors
+/// `PROTOCOL_VIOLATION` if several paths are not in use, or this end does not allow this one.
+fn known_path(
+    multipath: Option<&Multipath>,
+    paths: &PathSet,
+    number: u32,
+) -> Result<Option<PathId>, TransportError> {
+    let Some(multipath) = multipath else {
+        return Err(violation("a frame of multipath, which was not agreed on"));
+    };
+    if number > multipath.local_max {
+        return Err(violation("a path ID beyond the limit"));
+    }
+    let path = paths.get(PathId(number)).filter(|path| path.stage != Stage::Gone);
+    Ok(path.map(|path| path.id))
 }

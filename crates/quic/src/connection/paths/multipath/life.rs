@@ -4,11 +4,10 @@ use std::net::IpAddr;
 
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::Role;
-use leobench_transport::endpoint::{Event, MoveStep, PathId};
+use leobench_transport::endpoint::{MoveStep, PathId};
 use smallvec::SmallVec;
 
 use super::Blocked;
-use super::manage::Management;
 use crate::connection::Connection;
 use crate::paths::{FourTuple, Path, PathSet, RecvMeta, Route, Stage};
 use crate::wire::ErrorCode;
@@ -18,13 +17,14 @@ pub(super) const LINGER: u64 = 3;
 
 impl Connection {
     /// Opens a path from an address of the client to one of the server, or to the one in use (section 3.1). Returns whether there is a
-    /// path ID for it, with connection IDs of both ends.
+    /// path ID for it, with connection IDs of both ends. It `complains` if connection IDs of the peer ought to be there by now.
     pub(super) fn open_path(
         &mut self,
         now: SimTime,
         local: IpAddr,
         remote: Option<IpAddr>,
         backup: bool,
+        complains: bool,
     ) -> bool {
         let Some(multipath) = &mut self.multipath else { return false };
         let most = multipath.peer_max.min(multipath.local_max);
@@ -42,7 +42,7 @@ impl Connection {
         // nothing (section 4.7).
         let can_help = match blocked {
             Blocked::Limit(limit) => limit <= multipath.local_max,
-            Blocked::Ids(_) => multipath.complains,
+            Blocked::Ids(_) => complains,
         };
         if can_help && multipath.blocked != Some(blocked) {
             multipath.blocked = Some(blocked);
@@ -71,7 +71,7 @@ impl Connection {
         // The server's address is known to be its own: no limit holds, but only an answer shows that the way leads there.
         path.validate();
         path.proven = false;
-        (path.status.backup, path.status.pending) = (backup, backup);
+        path.status.begin(backup);
         self.begin_path(now, id, "opened");
     }
 
@@ -91,10 +91,9 @@ impl Connection {
     pub(super) fn choose_status(&mut self) {
         let Some(multipath) = &self.multipath else { return };
         let path = self.paths.first_mut();
-        let address = path.route.tuple.local.ip();
-        let known = multipath.offer.addresses.iter().position(|known| *known == address);
-        let backup = known.is_some_and(|known| multipath.offer.backups.get(known) == Some(&true));
-        (path.status.backup, path.status.pending) = (backup, backup);
+        let link = path.member.as_ref().and_then(|member| member.link);
+        let backup = link.is_some_and(|link| multipath.offer.backups.get(link) == Some(&true));
+        path.status.begin(backup);
     }
 
     /// A packet of the client came on a path that was not in use.
@@ -125,9 +124,9 @@ impl Connection {
         self.control.open(id, now, mtu);
         self.find_link(id);
         self.update_handshake_state(now, id);
-        self.note_path(id, how);
-        self.log_route(now, id);
-        self.count_paths();
+        self.reports.note_path(&self.paths[id], how);
+        self.qlog.moved(now, &self.paths[id]);
+        self.paths.refresh_open();
         self.tell_peer();
     }
 
@@ -142,8 +141,8 @@ impl Connection {
         let path = &mut self.paths[id];
         let used = path.is_open();
         path.stage = Stage::Abandoned { until: None };
-        path.farewell = (code, true);
-        self.note_path(id, why);
+        (path.abandon_code, path.announces_abandon) = (code, true);
+        self.reports.note_path(path, why);
         self.reports.moves.push(MoveStep::Noticed);
         self.repeat_elsewhere(id);
         let path = &mut self.paths[id];
@@ -156,28 +155,23 @@ impl Connection {
         if used {
             self.control.close(id);
         }
-        self.count_paths();
+        self.paths.refresh_open();
         self.replace_path();
         self.manage_paths(now);
     }
 
-    /// Abandons a path if another one can be used; whether it did.
+    /// Abandons a path if another one can be used. Returns whether it did.
     pub(in crate::connection) fn abandon_if_spare(
         &mut self,
         now: SimTime,
         id: PathId,
         why: &str,
     ) -> bool {
-        let spare = self.has_usable_path_but(id);
+        let spare = self.paths.has_other_usable(id);
         if spare {
             self.abandon_path(now, id, ErrorCode::PATH_UNSTABLE_OR_POOR.0, why);
         }
         spare
-    }
-
-    /// Whether data may be sent on another path.
-    pub(in crate::connection) fn has_usable_path_but(&self, id: PathId) -> bool {
-        self.multipath.is_some() && self.paths.except(id).any(Path::is_usable)
     }
 
     /// Sends what is on a path on others too, once.
@@ -190,21 +184,18 @@ impl Connection {
 
     /// Abandons paths on which nothing was heard for too long, and forgets abandoned ones.
     #[cold]
-    pub(in crate::connection) fn on_paths_timer(&mut self, now: SimTime) {
-        let is_due = |management: &Management| management.next.is_some_and(|next| next <= now);
-        let known = self.multipath.as_ref().and_then(|multipath| multipath.management.as_ref());
-        if known.is_some_and(is_due) {
+    pub(in crate::connection) fn on_multipath_timer(&mut self, now: SimTime) {
+        let Some(multipath) = &self.multipath else { return };
+        let idle = multipath.offer.idle;
+        let next = multipath.management.as_ref().and_then(|management| management.next);
+        if next.is_some_and(|next| next <= now) {
             self.manage_paths(now);
         }
-        let idle = self.multipath.as_ref().and_then(|multipath| multipath.offer.idle);
         let ids: SmallVec<[PathId; 8]> = self.paths.iter().map(|path| path.id).collect();
         for id in ids {
             match self.paths[id].stage {
                 Stage::Open if idle.is_some_and(|idle| self.paths[id].heard + idle <= now) => {
-                    if self.has_usable_path_but(id) {
-                        let code = ErrorCode::PATH_UNSTABLE_OR_POOR.0;
-                        self.abandon_path(now, id, code, "abandoned: idle for too long");
-                    } else {
+                    if !self.abandon_if_spare(now, id, "abandoned: idle for too long") {
                         self.paths[id].heard = now;
                     }
                 }
@@ -234,7 +225,7 @@ impl Connection {
     /// addresses that have come get one.
     #[cold]
     pub(in crate::connection) fn on_interface_of_paths(&mut self, now: SimTime) {
-        for id in self.open_paths() {
+        for id in self.paths.open().clone() {
             let is_there = self.mobility.interfaces.has(self.paths[id].route.tuple.local.ip());
             if self.role == Role::Server || is_there || !self.is_open() {
                 continue;
@@ -250,15 +241,7 @@ impl Connection {
                 self.leave_lost_address(now, id);
             }
         }
-        self.complain(true);
-        self.manage_paths(now);
-        self.complain(false);
-    }
-
-    fn complain(&mut self, complains: bool) {
-        if let Some(multipath) = &mut self.multipath {
-            multipath.complains = complains;
-        }
+        self.follow_manager(now, true);
     }
 
     /// Takes note of a packet on a path, which may be its first one. Returns whether it is to be processed.
@@ -277,13 +260,5 @@ impl Connection {
         }
         self.paths[id].heard = now;
         true
-    }
-
-    pub(super) fn note_path(&mut self, id: PathId, what: &str) {
-        let path = &self.paths[id];
-        let FourTuple { local, remote } = path.route.tuple;
-        let number = path.id.0;
-        let detail = format!("{number} {what}: {local} to {remote}");
-        self.reports.events.push(Event { kind: "path", detail });
     }
 }

@@ -7,13 +7,13 @@ use leobench_transport::Role;
 use leobench_transport::endpoint::{
     EndpointError, HandoverForecast, InterfaceChange, InterfaceForecast, PathId,
 };
+use leobench_transport::interfaces::Interfaces;
 use leobench_transport::path_manager::{Candidate, PathManager, PathState, Want};
 use smallvec::SmallVec;
 
 use super::{Multipath, Offer};
 use crate::connection::Connection;
-use crate::connection::close::State;
-use crate::paths::{FourTuple, Path};
+use crate::paths::{FourTuple, Path, PathSet};
 use crate::wire::ErrorCode;
 
 /// A client's path manager, and what it manages.
@@ -66,9 +66,78 @@ impl Management {
             is_busy: false,
         }
     }
+
+    /// The paths that the manager may open, and their states.
+    fn candidates(
+        &self,
+        now: SimTime,
+        offer: &Offer,
+        paths: &PathSet,
+        interfaces: &Interfaces,
+    ) -> SmallVec<[Candidate; 8]> {
+        let candidate = |pair: &Pair| {
+            let path = pair.path(paths);
+            let forecast = path.and_then(|path| path.member.as_ref()?.forecast);
+            let of_path = forecast.and_then(|forecast| forecast.handover);
+            let of_link = self.ahead[pair.link].as_ref();
+            let known = of_link.into_iter().flat_map(InterfaceForecast::interruptions);
+            // With an overlap, nothing interrupts the path.
+            let coming = |next: &HandoverForecast| next.until > next.from.max(now);
+            Candidate {
+                link: pair.link,
+                peer: pair.peer,
+                is_backup: offer.backups.get(pair.link) == Some(&true),
+                is_up: interfaces.has(pair.local) && interfaces.has_carrier(pair.local),
+                path: path.map_or(PathState::Closed, Path::state),
+                handover: known.chain(of_path).filter(coming).min_by_key(|next| next.from),
+            }
+        };
+        self.pairs.iter().map(candidate).collect()
+    }
+
+    /// The first difference between the paths that are wanted and those there are. A path is opened before another one is
+    /// abandoned.
+    fn first_difference(
+        &self,
+        paths: &PathSet,
+        candidates: &[Candidate],
+        wants: &[Want],
+        can_open: bool,
+    ) -> Option<Step> {
+        let differences =
+            self.pairs.iter().zip(candidates).zip(wants).filter_map(|((pair, candidate), want)| {
+                match (pair.path(paths), want) {
+                    (None, Want::Path | Want::Backup) if candidate.is_up => {
+                        Some(Step::Open(*pair, *want == Want::Backup))
+                    }
+                    (None, _) => None,
+                    (Some(path), Want::Closed) => Some(Step::Abandon(path.id)),
+                    (Some(path), _) => {
+                        // Without a carrier, nothing gets over it: the peer is to use others.
+                        let backup = *want == Want::Backup || !candidate.is_up;
+                        (path.status.backup != backup).then_some(Step::SetBackup(path.id, backup))
+                    }
+                }
+            });
+        let possible = differences.filter(|step| match step {
+            Step::Abandon(id) => paths.has_other_usable(*id),
+            Step::Open(..) => can_open,
+            Step::SetBackup(..) => true,
+        });
+        possible.min_by_key(|step| match step {
+            Step::Open(..) => 0,
+            Step::SetBackup(..) => 1,
+            Step::Abandon(_) => 2,
+        })
+    }
 }
 
 impl Pair {
+    /// The path between its ends, if there is one.
+    fn path<'a>(&self, paths: &'a PathSet) -> Option<&'a Path> {
+        paths.iter().find(|path| self.is_of(path))
+    }
+
     /// Whether a path leads between its ends.
     fn is_of(&self, path: &Path) -> bool {
         let FourTuple { local, remote } = path.route.tuple;
@@ -80,9 +149,14 @@ impl Connection {
     /// Lets a client's path manager decide anew, and follows it.
     #[cold]
     pub(in crate::connection) fn manage_paths(&mut self, now: SimTime) {
+        self.follow_manager(now, false);
+    }
+
+    /// The same, and `complains` if connection IDs are missing that ought to be there by now.
+    pub(super) fn follow_manager(&mut self, now: SimTime, complains: bool) {
         let Some(multipath) = &mut self.multipath else { return };
         let Some(management) = &mut multipath.management else { return };
-        if management.is_busy || !self.handshake.confirmed || !matches!(self.state, State::Open) {
+        if management.is_busy || !self.handshake.confirmed || !self.state.is_open() {
             return;
         }
         management.is_busy = true;
@@ -90,7 +164,7 @@ impl Connection {
         let mut can_open = true;
         for _ in 0..4 * management.pairs.len() {
             let Some(step) = self.next_step(now, can_open) else { break };
-            can_open &= self.take_step(now, &step);
+            can_open &= self.take_step(now, &step, complains);
         }
         if let Some(multipath) = &mut self.multipath
             && let Some(management) = &mut multipath.management
@@ -104,65 +178,18 @@ impl Connection {
         let Self { multipath, paths, mobility, .. } = self;
         let Multipath { management, offer, .. } = &mut **multipath.as_mut()?;
         let management = management.as_mut()?;
-        let path_of = |pair: &Pair| paths.iter().find(|path| pair.is_of(path));
-        let is_up = |pair: &Pair| {
-            mobility.interfaces.has(pair.local) && mobility.interfaces.has_carrier(pair.local)
-        };
-        let candidates: SmallVec<[Candidate; 8]> = management
-            .pairs
-            .iter()
-            .map(|pair| Candidate {
-                link: pair.link,
-                peer: pair.peer,
-                is_backup: offer.backups.get(pair.link) == Some(&true),
-                is_up: is_up(pair),
-                path: path_of(pair).map_or(PathState::Closed, state),
-                handover: {
-                    let path = path_of(pair).and_then(|path| path.member.as_ref()?.forecast);
-                    let of_path = path.and_then(|forecast| forecast.handover);
-                    let of_link = management.ahead[pair.link].as_ref();
-                    let known = of_link.into_iter().flat_map(InterfaceForecast::interruptions);
-                    // With an overlap, nothing interrupts the path.
-                    let coming = |next: &HandoverForecast| next.until > next.from.max(now);
-                    known.chain(of_path).filter(coming).min_by_key(|next| next.from)
-                },
-            })
-            .collect();
+        let candidates = management.candidates(now, offer, paths, &mobility.interfaces);
         let mut wants: SmallVec<[Want; 8]> = smallvec::smallvec![Want::Closed; candidates.len()];
         management.next = management.manager.decide(now, &candidates, &mut wants);
-        let pairs = management.pairs.iter().zip(&candidates).zip(&wants);
-        let steps: SmallVec<[Step; 4]> = pairs
-            .filter_map(|((pair, candidate), want)| match (path_of(pair), want) {
-                (None, Want::Path | Want::Backup) if candidate.is_up => {
-                    Some(Step::Open(*pair, *want == Want::Backup))
-                }
-                (None, _) => None,
-                (Some(path), Want::Closed) => Some(Step::Abandon(path.id)),
-                (Some(path), _) => {
-                    // Without a carrier, nothing gets over it: the peer is to use others.
-                    let backup = *want == Want::Backup || !candidate.is_up;
-                    (path.status.backup != backup).then_some(Step::SetBackup(path.id, backup))
-                }
-            })
-            .collect();
-        // A path is opened before another one is abandoned.
-        let rank = |step: &Step| match step {
-            Step::Open(..) => 0,
-            Step::SetBackup(..) => 1,
-            Step::Abandon(_) => 2,
-        };
-        let possible = steps.into_iter().filter(|step| match step {
-            Step::Abandon(id) => paths.except(*id).any(Path::is_usable),
-            Step::Open(..) => can_open,
-            Step::SetBackup(..) => true,
-        });
-        possible.min_by_key(rank)
+        management.first_difference(paths, &candidates, &wants, can_open)
     }
 
     /// Takes a step. Returns false if no path can be opened now.
-    fn take_step(&mut self, now: SimTime, step: &Step) -> bool {
+    fn take_step(&mut self, now: SimTime, step: &Step, complains: bool) -> bool {
         match *step {
-            Step::Open(pair, backup) => self.open_path(now, pair.local, pair.remote, backup),
+            Step::Open(pair, backup) => {
+                self.open_path(now, pair.local, pair.remote, backup, complains)
+            }
             Step::Abandon(id) => {
                 let why = "abandoned: the path manager wants another one";
                 self.abandon_path(now, id, ErrorCode::NO_ERROR.0, why);
@@ -179,7 +206,8 @@ impl Connection {
     fn set_backup(&mut self, id: PathId, backup: bool) {
         let status = &mut self.paths[id].status;
         (status.backup, status.pending) = (backup, true);
-        self.note_path(id, if backup { "is a backup now" } else { "is available now" });
+        let what = if backup { "is a backup now" } else { "is available now" };
+        self.reports.note_path(&self.paths[id], what);
         self.tell_peer();
     }
 
@@ -191,16 +219,17 @@ impl Connection {
         if self.role == Role::Server || self.multipath.is_none() {
             return;
         }
-        for id in self.open_paths() {
+        for id in self.paths.open().clone() {
             let path = &mut self.paths[id];
             if path.route.tuple.local.ip() != change.address || path.has_carrier == change.up {
                 continue;
             }
             path.has_carrier = change.up;
-            self.note_path(id, if change.up { "has a carrier again" } else { "lost its carrier" });
+            let what = if change.up { "has a carrier again" } else { "lost its carrier" };
+            self.reports.note_path(path, what);
             if change.up {
-                self.resume_path(now, id);
-            } else if self.has_usable_path_but(id) {
+                path.resume(now);
+            } else if self.paths.has_other_usable(id) {
                 self.repeat_elsewhere(id);
             }
         }
@@ -213,16 +242,6 @@ impl Connection {
         let path = &mut paths[id];
         let local = path.route.tuple.local.ip();
         path.has_carrier = *role == Role::Server || mobility.interfaces.has_carrier(local);
-    }
-
-    /// A path has its carrier back: nothing that it waited for meanwhile counts, and the peer learns that it is there.
-    fn resume_path(&mut self, now: SimTime, id: PathId) {
-        let path = &mut self.paths[id];
-        path.recovery.restart_backoff(now);
-        path.acks.probes = 1;
-        if !path.proven || !path.route.is_validated() {
-            path.begin_validation(now);
-        }
     }
 
     /// The client is told what will become of one of its interfaces.
@@ -244,13 +263,5 @@ impl Connection {
         told.map_err(|problem| multipath.scheduler_error(now, problem))?;
         self.manage_paths(now);
         Ok(())
-    }
-}
-
-fn state(path: &Path) -> PathState {
-    match path.recovery.pto_count() {
-        0 if path.proven && path.route.is_validated() => PathState::Usable,
-        0 => PathState::Opening,
-        timeouts => PathState::Silent(timeouts),
     }
 }

@@ -3,6 +3,8 @@
 //!
 //! A function that works on a path takes its ID.
 
+mod acks;
+mod announce;
 mod choose;
 mod copies;
 mod frames;
@@ -18,17 +20,15 @@ use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, PathId};
 use leobench_transport::path_manager::PathManager;
 use leobench_transport::path_scheduler::{PathScheduler, PathView};
-use smallvec::SmallVec;
 
 use self::manage::Management;
 pub(in crate::connection) use self::send::Cargo;
 use crate::cids::{LocalIds, RemoteIds};
 use crate::connection::Connection;
 use crate::paths::{FourTuple, Ids, Member, Path, PathSet, Stage};
-use crate::recovery::{Recovery, RecoveryConfig};
 use crate::spec::{AckPath, Reinject};
 use crate::token_key::ResetKey;
-use crate::wire::{ConnectionId, Space};
+use crate::wire::ConnectionId;
 
 /// Connection IDs that each end has for a path but the first: one in use, and one for another address.
 const IDS_PER_PATH: u64 = 2;
@@ -86,11 +86,7 @@ pub(in crate::connection) struct Multipath {
     management: Option<Management>,
     /// The latest obstacle to opening a path, to report each one only once.
     blocked: Option<Blocked>,
-    /// Whether connection IDs ought to be there by now.
-    complains: bool,
     tells_blocked: bool,
-    /// The paths in use, in order.
-    open: SmallVec<[PathId; 8]>,
     /// Acknowledgements sent, by which they take turns.
     turn: usize,
 }
@@ -110,20 +106,20 @@ impl Connection {
     pub(in crate::connection) fn agree_on_paths(&mut self, now: SimTime) {
         let Some(peer) = &self.handshake.peer else { return };
         let (limit, id_limit) = (peer.initial_max_path_id, peer.active_connection_id_limit);
-        let Some(offer) = self.offered.paths.clone() else { return };
+        let Some(offer) = self.offer.clone() else { return };
         let Some(peer_max) = limit else {
             if self.role == Role::Server {
                 return;
             }
             let FourTuple { local, remote } = self.paths.first().route.tuple;
-            self.offered.alone = Some([local, remote]);
+            self.reports.failure = Some(EndpointError::OnePath { at: now, local, remote });
             return;
         };
         let scheduler = match (offer.scheduler)() {
             Ok(scheduler) => scheduler,
             Err(problem) => {
                 let scheduler = offer.scheduler_name.clone();
-                self.reports.missing =
+                self.reports.failure =
                     Some(EndpointError::PathScheduler { scheduler, at: now, problem });
                 return;
             }
@@ -137,9 +133,7 @@ impl Connection {
             pending: true,
             management: (self.role == Role::Client).then(|| Management::new(&offer)),
             blocked: None,
-            complains: false,
             tells_blocked: false,
-            open: SmallVec::from_slice(&[PathSet::FIRST]),
             turn: 0,
             scheduler,
             has_copies: false,
@@ -156,11 +150,7 @@ impl Connection {
     /// Makes the paths that this end allows, and issues connection IDs for those that both ends allow.
     fn allow_paths(&mut self) {
         let Some(multipath) = &mut self.multipath else { return };
-        let config = RecoveryConfig {
-            role: self.role,
-            initial_rtt: self.settings.initial_rtt,
-            ecn: self.settings.ecn,
-        };
+        let config = self.settings.recovery(self.role);
         let rng = &multipath.offer.rng;
         for number in self.paths.next().0..=multipath.local_max {
             let id = PathId(number);
@@ -170,7 +160,7 @@ impl Connection {
             let first = self.paths.first();
             let recovery = first.recovery.beside(id, &config);
             let (tuple, mtu) = (first.route.tuple, self.settings.mtu);
-            let mut path = Path::new(id, tuple, recovery, ids, mtu, self.settings.paced);
+            let mut path = Path::new(id, tuple, recovery, ids, mtu, self.settings.paces);
             (path.mtu, path.stage, path.proven) = (first.mtu, Stage::Unused, false);
             path.choose_spin(self.settings.spin, &own);
             path.member = Some(Box::<Member>::default());
@@ -195,28 +185,6 @@ impl Connection {
         self.allow_paths();
     }
 
-    /// Whether several paths are in use.
-    #[inline]
-    pub(in crate::connection) fn has_several_paths(&self) -> bool {
-        self.multipath.as_ref().is_some_and(|multipath| multipath.open.len() > 1)
-    }
-
-    /// The paths in use.
-    pub(in crate::connection) fn open_paths(&self) -> SmallVec<[PathId; 8]> {
-        match &self.multipath {
-            Some(multipath) => multipath.open.clone(),
-            None => SmallVec::from_slice(&[PathSet::FIRST]),
-        }
-    }
-
-    /// Notes which paths are open, after one was opened or abandoned.
-    fn count_paths(&mut self) {
-        let open = self.paths.iter().filter(|path| path.is_open()).map(|path| path.id).collect();
-        if let Some(multipath) = &mut self.multipath {
-            multipath.open = open;
-        }
-    }
-
     /// The path that packets to a connection ID belong to, if there is one. The ID that the first packets of a client are sent to
     /// is the first path's, too.
     #[inline]
@@ -230,40 +198,18 @@ impl Connection {
         };
         known.or_else(|| self.is_addressed_by(destination).then_some(PathSet::FIRST))
     }
+}
 
-    /// The largest probe timeout of all paths in use.
-    pub(in crate::connection) fn longest_probe_timeout(&self) -> SimDuration {
-        let longest = self
-            .paths
-            .iter()
-            .filter(|path| path.is_open())
-            .map(|path| &path.recovery)
-            .map(pto)
-            .max();
-        longest.unwrap_or_else(|| pto(&self.paths.first().recovery))
-    }
-
-    /// The longest round trip of all paths in use, one of which has just seen `rtt`.
-    #[inline]
-    pub(in crate::connection) fn longest_rtt(&self, rtt: SimDuration) -> SimDuration {
-        let open = self.paths.iter().filter(|path| path.is_open());
-        open.filter_map(|path| path.recovery.rtt().latest()).fold(rtt, SimDuration::max)
-    }
-
+impl Multipath {
     /// When something about several paths is due.
-    pub(in crate::connection) fn paths_timer(&self) -> Option<SimTime> {
-        let multipath = self.multipath.as_ref()?;
-        let idle = multipath.offer.idle.filter(|_| multipath.open.len() > 1);
+    pub(in crate::connection) fn timer(&self, paths: &PathSet) -> Option<SimTime> {
+        let idle = self.offer.idle.filter(|_| paths.has_several_open());
         let due = |path: &Path| match path.stage {
             Stage::Open => idle.map(|idle| path.heard + idle),
             Stage::Abandoned { until } => until,
             Stage::Unused | Stage::Gone => None,
         };
-        let managed = multipath.management.as_ref().and_then(|management| management.next);
-        self.paths.iter().filter_map(due).chain(managed).min()
+        let managed = self.management.as_ref().and_then(|management| management.next);
+        paths.iter().filter_map(due).chain(managed).min()
     }
-}
-
-fn pto(recovery: &Recovery) -> SimDuration {
-    recovery.probe_timeout(Space::Data)
 }

@@ -1,17 +1,14 @@
-//! Packets as protected bytes.
+//! Protected bytes become packets.
 
 use bytes::BytesMut;
 use leobench_base::SimTime;
 use leobench_transport::endpoint::PathId;
 
-use super::{Connection, SPACES};
+use super::Connection;
 use crate::cids::ID_SIZE;
 use crate::crypto::{Opened, Receive};
 use crate::paths::RecvMeta;
-use crate::wire::{ConnectionId, Content, Datagram, ResetToken, TransportError};
-
-/// Bytes that are allocated at once for the next datagrams: an allocation is shared by about ten of them.
-const SEALED_CHUNK: usize = 16 * 1024;
+use crate::wire::{ConnectionId, Content, ResetToken, Space, TransportError};
 
 /// The destination of a datagram whose first packet has a short header.
 #[inline]
@@ -22,57 +19,6 @@ pub(crate) fn short_destination(datagram: &[u8]) -> Option<ConnectionId> {
 }
 
 impl Connection {
-    /// A Retry packet arrived as a struct.
-    pub(crate) fn on_unprotected_retry(&mut self, now: SimTime, retry: &Datagram) {
-        if let Datagram::Retry { destination, source, token, .. } = retry
-            && self.keys.protection.is_authentic(retry)
-        {
-            self.on_retry(now, [*destination, *source], token);
-        }
-    }
-
-    /// Counts the packets of a datagram that leaves as a struct on a path.
-    #[inline]
-    pub(crate) fn on_sent_unprotected(&mut self, now: SimTime, id: PathId, datagram: &Datagram) {
-        let Datagram::Packets(packets) = datagram else { return };
-        for packet in packets {
-            if let Err(error) = self.keys.protection.on_sent(id, &packet.header) {
-                self.fail(now, id, &error);
-            }
-        }
-    }
-
-    /// The bytes of a datagram that leaves on a path; none if the keys are used up, which closes the connection.
-    #[inline(never)]
-    pub(crate) fn seal_datagram(
-        &mut self,
-        now: SimTime,
-        id: PathId,
-        datagram: &Datagram,
-        content: &dyn Content,
-    ) -> Option<BytesMut> {
-        let Datagram::Packets(packets) = datagram else { return None };
-        let mtu = self.paths[id].mtu as usize;
-        let bytes = &mut self.buffers.sealed;
-        if bytes.capacity() < mtu {
-            *bytes = BytesMut::with_capacity(mtu.max(SEALED_CHUNK));
-        }
-        for packet in packets {
-            if let Err(error) = self.keys.protection.seal(id, packet, content, bytes) {
-                bytes.clear();
-                self.fail(now, id, &error);
-                return None;
-            }
-        }
-        Some(bytes.split())
-    }
-
-    /// The key phase bit of the next 1-RTT packet.
-    #[cfg(test)]
-    pub(crate) fn key_phase(&self) -> bool {
-        self.keys.protection.key_phase()
-    }
-
     /// A datagram arrived as bytes, whose first packet goes to `destination`, if it has a short header.
     pub(crate) fn on_bytes(
         &mut self,
@@ -106,9 +52,10 @@ impl Connection {
         let receive = Receive {
             now,
             path: id,
-            pto: self.longest_probe_timeout(),
+            pto: self.paths.longest_probe_timeout(),
             id_len: ID_SIZE,
-            largest: SPACES.map(|space| self.acks(id, space).received.largest()),
+            largest: Space::ALL
+                .map(|space| self.handshake.acks(&self.paths, id, space).received.largest()),
             content,
         };
         self.keys.protection.open(bytes, &receive)
