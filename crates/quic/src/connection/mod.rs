@@ -21,6 +21,10 @@ mod settle;
 mod testing;
 mod timers;
 mod trace;
+#[expect(
+    clippy::inline_always,
+    reason = "every packet takes these steps, from one place that matters"
+)]
 mod transmit;
 
 use bytes::BytesMut;

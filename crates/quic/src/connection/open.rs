@@ -72,13 +72,13 @@ impl Connection {
         tail: Option<ResetToken>,
     ) {
         match opened {
-            Opened::Packet { packet, .. } => {
+            Opened::Packet(packet) => {
                 if self.is_addressed_by(packet.header.destination()) {
                     self.on_authentic(now, id, meta, &packet);
                 }
             }
-            Opened::Failed { tail, .. } => {
-                self.on_stateless_reset(now, tail);
+            Opened::Failed(token) => {
+                self.on_stateless_reset(now, token);
             }
             Opened::Retry { destination, source, token } => {
                 self.on_retry(now, [destination, source], &token);
@@ -87,7 +87,7 @@ impl Connection {
                 self.on_version_negotiation(now, [destination, source], &versions);
             }
             // RFC 9000 section 10.3: a reset may have a long header, of whatever version.
-            Opened::NoKeys { .. } | Opened::Discarded => {
+            Opened::NoKeys | Opened::Discarded => {
                 if let Some(token) = tail {
                     self.on_stateless_reset(now, token);
                 }

@@ -58,20 +58,6 @@ impl Reports {
         let kind = LossVerdictKind::Repeated(Bytes::new(again.sum()));
         self.verdicts.push(LossVerdict { transmission, kind });
     }
-
-    /// Moves what happened since the last call to `outbox`.
-    #[inline]
-    fn take(&mut self, outbox: &mut Outbox) {
-        if !self.events.is_empty() {
-            outbox.events.append(&mut self.events);
-        }
-        if !self.moves.is_empty() {
-            outbox.moves.append(&mut self.moves);
-        }
-        if !self.verdicts.is_empty() {
-            outbox.verdicts.append(&mut self.verdicts);
-        }
-    }
 }
 
 impl Connection {
@@ -79,7 +65,16 @@ impl Connection {
     #[inline]
     pub(crate) fn take_reports(&mut self, outbox: &mut Outbox) {
         self.streams.take_reports(&mut outbox.reports);
-        self.reports.take(outbox);
+        let Reports { verdicts, events, moves, .. } = &mut self.reports;
+        if !events.is_empty() {
+            outbox.events.append(events);
+        }
+        if !moves.is_empty() {
+            outbox.moves.append(moves);
+        }
+        if !verdicts.is_empty() {
+            outbox.verdicts.append(verdicts);
+        }
         self.control.take_events(&mut outbox.events);
     }
 

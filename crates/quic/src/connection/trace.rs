@@ -7,9 +7,9 @@ use super::Connection;
 use super::handshake::Handshaking;
 use super::transmit::ACK_DELAY_EXPONENT;
 use crate::QlogWriter;
-use crate::paths::{Path, PathSet};
+use crate::paths::Path;
 use crate::qlog::{Ending, Metrics, Passage, Trace, packet_type};
-use crate::recovery::{Control, Outcome};
+use crate::recovery::Outcome;
 use crate::wire::{ConnectionId, Frames, Header, Level, Packet};
 
 /// The qlog of a connection, if it has one.
@@ -119,25 +119,6 @@ impl Qlog {
             trace.closed(now, ending, reason);
         }
     }
-
-    /// Logs what changed in recovery and congestion control.
-    #[inline]
-    fn recovery(&mut self, now: SimTime, paths: &PathSet, control: &Control) {
-        let Some(trace) = &mut self.0 else { return };
-        for path in paths.iter().filter(|path| path.is_open()) {
-            trace.turn_to(path.id);
-            let rtt = path.recovery.rtt();
-            let metrics = Metrics {
-                rtt: rtt.latest().map(|_| rtt.rtt()),
-                pto_count: path.recovery.pto_count(),
-                window: Bytes::new(control.window(path.id)),
-                in_flight: Bytes::new(path.recovery.in_flight()),
-                ssthresh: control.ssthresh(path.id),
-                pacing: path.pacing_rate(control),
-            };
-            trace.recovery(now, &metrics, control.phase(path.id));
-        }
-    }
 }
 
 impl Connection {
@@ -154,6 +135,19 @@ impl Connection {
     /// Logs what changed in recovery and congestion control, after all that happened at an instant.
     #[inline]
     pub(crate) fn log_recovery(&mut self, now: SimTime) {
-        self.qlog.recovery(now, &self.paths, &self.control);
+        let Some(trace) = &mut self.qlog.0 else { return };
+        for path in self.paths.iter().filter(|path| path.is_open()) {
+            trace.turn_to(path.id);
+            let rtt = path.recovery.rtt();
+            let metrics = Metrics {
+                rtt: rtt.latest().map(|_| rtt.rtt()),
+                pto_count: path.recovery.pto_count(),
+                window: Bytes::new(self.control.window(path.id)),
+                in_flight: Bytes::new(path.recovery.in_flight()),
+                ssthresh: self.control.ssthresh(path.id),
+                pacing: path.pacing_rate(&self.control),
+            };
+            trace.recovery(now, &metrics, self.control.phase(path.id));
+        }
     }
 }

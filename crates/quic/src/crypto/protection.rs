@@ -52,27 +52,12 @@ pub(crate) struct Receive<'a> {
 /// The next part of a received datagram.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Opened {
-    /// A packet, of so many bytes.
-    Packet {
-        /// The packet.
-        packet: Packet,
-        /// Its bytes as received.
-        size: usize,
-    },
+    /// A packet.
+    Packet(Packet),
     /// A packet whose keys are not available: not yet, or not any more.
-    NoKeys {
-        /// Its level.
-        level: Level,
-        /// The packet as received; it can be opened when the keys are there.
-        bytes: BytesMut,
-    },
+    NoKeys,
     /// A packet that is not authentic. Its last bytes may be the token of a stateless reset (RFC 9000 section 10.3).
-    Failed {
-        /// Its level.
-        level: Level,
-        /// Its last bytes.
-        tail: ResetToken,
-    },
+    Failed(ResetToken),
     /// An authentic Retry packet.
     Retry {
         /// Destination connection ID.
@@ -402,19 +387,19 @@ impl Protection {
         mut bytes: BytesMut,
         receive: &Receive<'_>,
     ) -> Result<Opened, TransportError> {
-        let (level, size, offset) = (header.level, header.size, header.number_offset);
+        let (level, offset) = (header.level, header.number_offset);
         self.age_early(receive.now);
         if !self.can_receive(level) {
-            return Ok(Opened::NoKeys { level, bytes });
+            return Ok(Opened::NoKeys);
         }
         let Some(tail) = bytes.last_chunk().copied() else { return Ok(Opened::Discarded) };
         let Some((number, len)) = self.decrypt(&header, &mut bytes, receive)? else {
-            return Ok(Opened::Failed { level, tail: ResetToken(tail) });
+            return Ok(Opened::Failed(ResetToken(tail)));
         };
         let header = header.complete(bytes[0], number)?;
         let start = offset + usize::from(number.len);
         let frames = decode_frames(&bytes[start..start + len], level, receive.content)?;
-        Ok(Opened::Packet { packet: Packet { header, frames }, size })
+        Ok(Opened::Packet(Packet { header, frames }))
     }
 
     /// Removes both protections in place: the packet number, and the size of the payload behind it.

@@ -52,6 +52,6 @@ pub(super) fn first_of(cipher: Cipher, datagram: &[u8]) -> Option<First> {
     };
     // Authentic packets with malformed content are answered by the connection.
     let opened = keys.open(&mut BytesMut::from(datagram), &receive);
-    let is_authentic = matches!(opened, Ok(Some(Opened::Packet { .. })) | Err(_));
+    let is_authentic = matches!(opened, Ok(Some(Opened::Packet(_))) | Err(_));
     is_authentic.then_some(First { destination, source, token })
 }

@@ -149,7 +149,7 @@ impl Listener {
     /// Puts a connection whose handshake is complete in the place of the present one. Returns whether it is.
     fn adopt(&mut self, now: SimTime, at: usize) -> bool {
         let Stage::Connected(connection) = &mut self.stage else { return false };
-        if !self.handshakes[at].handshake().is_complete() {
+        if !self.handshakes[at].handshake().complete {
             return false;
         }
         // Those that began later are the client's newer ones, and go on: it has given this one up already.

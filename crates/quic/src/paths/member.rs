@@ -10,7 +10,7 @@ use leobench_transport::path_scheduler::PathView;
 use super::path::Path;
 use crate::recovery::Control;
 use crate::sent_frame::SentFrame;
-use crate::wire::{Frame, PathFrame, StreamId};
+use crate::wire::{PathFrame, StreamId};
 
 /// The status that each end gives a path: available or backup (draft-ietf-quic-multipath section 3.3).
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,10 +32,10 @@ impl Status {
     }
 
     /// The frame that tells the peer, and what stands for it.
-    pub(crate) fn frame(&self, PathId(path): PathId) -> (Frame, SentFrame) {
+    pub(crate) fn frame(&self, PathId(path): PathId) -> (PathFrame, SentFrame) {
         let Self { sequence, backup, .. } = *self;
         let frame = PathFrame::Status { path, sequence, backup };
-        (Frame::Path(frame), SentFrame::PathStatus { path, sequence })
+        (frame, SentFrame::PathStatus { path, sequence })
     }
 
     /// The frame was put into a packet.

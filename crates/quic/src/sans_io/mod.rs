@@ -285,7 +285,7 @@ impl ByteConnection {
 
     /// Bytes of the largest unreliable datagram that can be sent; none if the peer takes none.
     pub fn largest_datagram(&mut self) -> Option<u64> {
-        self.live().filter(|connection| connection.handshake().is_complete())?.largest_datagram()
+        self.live().filter(|connection| connection.handshake().complete)?.largest_datagram()
     }
 
     /// Closes the connection with an error code of the application and a reason.
@@ -319,7 +319,7 @@ impl ByteConnection {
     /// Takes the events of the connection.
     fn collect(&mut self) {
         let Some(connection) = self.listener.connection_mut() else { return };
-        if !self.established && connection.handshake().is_complete() {
+        if !self.established && connection.handshake().complete {
             self.established = true;
             self.events.push_back(ByteEvent::Established);
         }

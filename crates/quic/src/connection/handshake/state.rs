@@ -16,40 +16,40 @@ use crate::wire::{Ack, ConnectionId, Level, Space, TransportError, TransportPara
 /// Progress of the handshake.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Handshaking {
-    pub(in crate::connection) tls: Box<dyn Handshake>,
+    pub(crate) tls: Box<dyn Handshake>,
     /// The level at which handshake data is written.
     pub(super) writing: Level,
     /// Whether the handshake is complete (RFC 9001 section 4.1.1), and confirmed (section 4.1.2).
-    pub(in crate::connection) complete: bool,
-    pub(in crate::connection) confirmed: bool,
+    pub(crate) complete: bool,
+    pub(crate) confirmed: bool,
     /// The handshake's data, by space.
     pub(in crate::connection) streams: [CryptoStream; 3],
     /// Acknowledgements and probes of the Initial and the Handshake space; each path has its own of the Data space.
-    pub(in crate::connection) acks: [AckState; 2],
-    pub(in crate::connection) original_destination: ConnectionId,
-    pub(in crate::connection) retry_source: Option<ConnectionId>,
+    pub(crate) acks: [AckState; 2],
+    pub(crate) original_destination: ConnectionId,
+    pub(crate) retry_source: Option<ConnectionId>,
     /// Whether a packet of the peer was processed.
-    pub(in crate::connection) heard: bool,
+    pub(crate) heard: bool,
     /// Whether a client has sent a Handshake packet, and is to discard its Initial keys (RFC 9001 section 4.9.1).
-    pub(in crate::connection) leaves_initial: bool,
+    pub(crate) leaves_initial: bool,
     /// The token to put into Initial packets.
-    pub(in crate::connection) token: Payload,
+    pub(crate) token: Payload,
     /// The peer's transport parameters, once they are known.
-    pub(in crate::connection) peer: Option<TransportParameters>,
+    pub(crate) peer: Option<TransportParameters>,
     /// Whether `HANDSHAKE_DONE` is to be sent.
-    pub(in crate::connection) announces_confirmation: bool,
+    pub(crate) announces_confirmation: bool,
     pub(super) early: EarlyData,
     /// The number of a client's first packet that is no 0-RTT packet.
     pub(super) early_end: u64,
     /// The server's parameters in the earlier connection, while this end sends 0-RTT data.
     pub(super) remembered: Option<Box<TransportParameters>>,
     /// Whether data may be sent: the handshake is complete, or there is 0-RTT data.
-    pub(in crate::connection) writes_data: bool,
+    pub(crate) writes_data: bool,
 }
 
 impl Handshaking {
     /// A handshake that has not begun.
-    pub(in crate::connection) fn new(parts: &Parts, tls: Box<dyn Handshake>) -> Self {
+    pub(crate) fn new(parts: &Parts, tls: Box<dyn Handshake>) -> Self {
         Self {
             tls,
             writing: Level::Initial,
@@ -71,13 +71,8 @@ impl Handshaking {
         }
     }
 
-    /// Whether the handshake is complete (RFC 9001 section 4.1.1).
-    pub(crate) fn is_complete(&self) -> bool {
-        self.complete
-    }
-
     /// The ID that a client's latest first packet went to.
-    pub(in crate::connection) fn first_destination(&self) -> ConnectionId {
+    pub(crate) fn first_destination(&self) -> ConnectionId {
         self.retry_source.unwrap_or(self.original_destination)
     }
 
@@ -88,18 +83,13 @@ impl Handshaking {
 
     /// The spaces that may be in use: once the handshake is confirmed, only one is (RFC 9001 section 4.9).
     #[inline]
-    pub(in crate::connection) fn spaces(&self) -> &'static [Space] {
+    pub(crate) fn spaces(&self) -> &'static [Space] {
         if self.confirmed { &[Space::Data] } else { &Space::ALL }
     }
 
     /// Acknowledgements and probes of a space; each path has its own of the Data space.
     #[inline]
-    pub(in crate::connection) fn acks<'a>(
-        &'a self,
-        paths: &'a PathSet,
-        id: PathId,
-        space: Space,
-    ) -> &'a AckState {
+    pub(crate) fn acks<'a>(&'a self, paths: &'a PathSet, id: PathId, space: Space) -> &'a AckState {
         match space {
             Space::Data => &paths[id].acks,
             space => &self.acks[space as usize],
@@ -108,7 +98,7 @@ impl Handshaking {
 
     /// The same, to change them.
     #[inline]
-    pub(in crate::connection) fn acks_mut<'a>(
+    pub(crate) fn acks_mut<'a>(
         &'a mut self,
         paths: &'a mut PathSet,
         id: PathId,
@@ -127,12 +117,12 @@ impl Handshaking {
 
     /// A server sends no 1-RTT data before the handshake is complete, for the client is not authenticated and its keys are
     /// not in place. With 0-RTT data, either end may: the secret of an earlier connection authenticates the client.
-    pub(in crate::connection) fn may_write(&self, space: Space) -> bool {
+    pub(crate) fn may_write(&self, space: Space) -> bool {
         space != Space::Data || self.writes_data
     }
 
     /// Why a client may not use another address, if it may not: RFC 9000 section 9, and section 18.2.
-    pub(in crate::connection) fn may_not_move(&self) -> Option<&'static str> {
+    pub(crate) fn may_not_move(&self) -> Option<&'static str> {
         if self.peer.as_ref().is_some_and(|peer| peer.disable_active_migration) {
             return Some("its address went away, and the peer forbids another");
         }
@@ -140,7 +130,7 @@ impl Handshaking {
     }
 
     /// The peer's delay of an acknowledgement (RFC 9002 section 5.3).
-    pub(in crate::connection) fn ack_delay(&self, space: Space, encoded: u64) -> SimDuration {
+    pub(crate) fn ack_delay(&self, space: Space, encoded: u64) -> SimDuration {
         let Some(peer) = self.peer.as_ref().filter(|_| space == Space::Data) else {
             return SimDuration::ZERO;
         };
@@ -156,7 +146,7 @@ impl Handshaking {
 
     /// Whether a packet that this end sent was a 0-RTT packet, or may have been one.
     #[inline]
-    pub(in crate::connection) fn is_early(&self, id: PathId, space: Space, number: u64) -> bool {
+    pub(crate) fn is_early(&self, id: PathId, space: Space, number: u64) -> bool {
         (id, space) == (PathSet::FIRST, Space::Data) && number < self.early_end
     }
 
@@ -165,11 +155,7 @@ impl Handshaking {
     /// RFC 9001 section 4.6.2: "a client SHOULD treat receipt of an acknowledgment for a 0-RTT packet as a connection error of
     /// type `PROTOCOL_VIOLATION`".
     #[inline]
-    pub(in crate::connection) fn check_early_ack(
-        &self,
-        id: PathId,
-        ack: &Ack,
-    ) -> Result<(), TransportError> {
+    pub(crate) fn check_early_ack(&self, id: PathId, ack: &Ack) -> Result<(), TransportError> {
         if self.early == EarlyData::Rejected
             && ack.ranges.last().is_some_and(|it| self.is_early(id, Space::Data, it.smallest))
         {

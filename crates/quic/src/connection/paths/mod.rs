@@ -6,8 +6,6 @@ mod multipath;
 mod preferred;
 mod validation;
 
-use std::net::SocketAddr;
-
 use leobench_base::{RngTree, SimRng};
 use leobench_transport::interfaces::Interfaces;
 
@@ -32,27 +30,5 @@ impl Mobility {
     pub(super) fn new(interfaces: Interfaces, preferred: Option<Preferred>, rng: &RngTree) -> Self {
         let challenges = rng.child("path-challenges").rng();
         Self { interfaces, preferred, candidate: None, challenges }
-    }
-
-    /// The server's preferred address, if this end is a server that has one.
-    pub(super) fn own_preferred(&self) -> Option<SocketAddr> {
-        self.preferred.and_then(Preferred::own)
-    }
-
-    /// Whether a route leads to or from the server's preferred address.
-    fn is_preferred(&self, tuple: FourTuple) -> bool {
-        self.preferred.is_some_and(|preferred| preferred.is_on(tuple))
-    }
-
-    /// Whether an address is one that the server has told its client.
-    pub(super) fn is_known_server_address(&self, address: SocketAddr) -> bool {
-        self.preferred.is_some_and(|preferred| preferred.is_known(address))
-    }
-
-    /// The way to the preferred address is in use, or carries nothing: the client does not ask again.
-    fn settle_preferred(&mut self) {
-        if let Some(preferred) = &mut self.preferred {
-            preferred.settle();
-        }
     }
 }

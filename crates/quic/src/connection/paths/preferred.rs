@@ -7,6 +7,7 @@ use leobench_base::SimTime;
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 
+use super::Mobility;
 use crate::cids::LocalIds;
 use crate::connection::Connection;
 use crate::paths::{FourTuple, RecvMeta};
@@ -38,25 +39,33 @@ impl Preferred {
         let (id, token) = ids.issue_preferred();
         Some(PreferredAddress { v4, v6, id, token })
     }
+}
 
-    /// The address, if it is that of this end.
-    pub(super) fn own(self) -> Option<SocketAddr> {
-        self.original.is_none().then_some(self.address)
+impl Mobility {
+    /// The server's preferred address, if this end is a server that has one.
+    pub(in crate::connection) fn own_preferred(&self) -> Option<SocketAddr> {
+        self.preferred.filter(|known| known.original.is_none()).map(|known| known.address)
     }
 
-    /// Whether a route leads to or from it.
-    pub(super) fn is_on(&self, tuple: FourTuple) -> bool {
-        let of_server = if self.original.is_some() { tuple.remote } else { tuple.local };
-        of_server == self.address
+    /// Whether a route leads to or from the server's preferred address.
+    pub(super) fn is_preferred(&self, tuple: FourTuple) -> bool {
+        self.preferred.is_some_and(|known| {
+            let of_server = if known.original.is_some() { tuple.remote } else { tuple.local };
+            of_server == known.address
+        })
     }
 
-    /// Whether an address is this one, or that of the server in the handshake.
-    pub(super) fn is_known(&self, address: SocketAddr) -> bool {
-        self.address == address || self.original == Some(address)
+    /// Whether an address is one that the server has told its client.
+    pub(in crate::connection) fn is_known_server_address(&self, address: SocketAddr) -> bool {
+        self.preferred
+            .is_some_and(|known| known.address == address || known.original == Some(address))
     }
 
-    pub(super) fn settle(&mut self) {
-        self.settled = true;
+    /// The way to the preferred address is in use, or carries nothing: the client does not ask again.
+    pub(super) fn settle_preferred(&mut self) {
+        if let Some(preferred) = &mut self.preferred {
+            preferred.settled = true;
+        }
     }
 }
 

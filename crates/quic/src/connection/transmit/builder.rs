@@ -39,10 +39,6 @@ pub(in crate::connection) struct PacketBuilder {
 
 impl PacketBuilder {
     /// An empty packet with `room` for frames, in a box that another datagram has come in, if there is one.
-    #[expect(
-        clippy::inline_always,
-        reason = "every packet takes this step, from one place that matters"
-    )]
     #[inline(always)]
     pub(in crate::connection) fn new(
         used: Option<Box<Datagram>>,

@@ -48,17 +48,13 @@ impl Departure {
     }
 
     /// An empty datagram over another route.
-    const fn over(path: PathId, tuple: FourTuple) -> Self {
+    pub(super) const fn over(path: PathId, tuple: FourTuple) -> Self {
         Self { elsewhere: Some(tuple), ..Self::new(path, false) }
     }
 }
 
 impl Connection {
     /// Registers a packet as sent, alone in its datagram, and hands it out.
-    #[expect(
-        clippy::inline_always,
-        reason = "every packet takes this step, from one place that matters"
-    )]
     #[inline(always)]
     pub(super) fn commit(&mut self, now: SimTime, builder: PacketBuilder, out: &mut Output<'_>) {
         let marked = self.paths[builder.path].recovery.marks_ecn(now);
@@ -84,25 +80,7 @@ impl Connection {
         }
     }
 
-    /// The same for a packet over another route than the present one.
-    #[cold]
-    pub(super) fn commit_elsewhere(
-        &mut self,
-        now: SimTime,
-        tuple: FourTuple,
-        builder: PacketBuilder,
-        out: &mut Output<'_>,
-    ) {
-        let mut departure = Departure::over(builder.path, tuple);
-        let datagram = self.commit_packet(now, builder, &mut departure);
-        self.commit_datagram(now, &departure, datagram, out);
-    }
-
     /// Registers a packet as sent. Returns the datagram that it is alone in.
-    #[expect(
-        clippy::inline_always,
-        reason = "every packet takes this step, from one place that matters"
-    )]
     #[inline(always)]
     #[expect(
         clippy::unnecessary_box_returns,
@@ -143,10 +121,6 @@ impl Connection {
     }
 
     /// Registers a datagram as sent, and hands it out.
-    #[expect(
-        clippy::inline_always,
-        reason = "every packet takes this step, from one place that matters"
-    )]
     #[inline(always)]
     fn commit_datagram(
         &mut self,

@@ -193,6 +193,7 @@ impl Connection {
         if !proven {
             let status = &mut self.paths[builder.path].status;
             let (frame, carried) = status.frame(builder.path);
+            let frame = Frame::Path(frame);
             if status.pending && builder.fits(&frame) {
                 status.on_sent();
                 builder.push(frame, Some(carried));

@@ -9,6 +9,7 @@ mod plan;
 
 use leobench_base::SimTime;
 use leobench_transport::endpoint::{EndpointError, PathId};
+use smallvec::smallvec;
 
 pub(super) use self::builder::{Builders, PacketBuilder, SMALLEST_SAMPLED, pad};
 pub(super) use self::commit::Departure;
@@ -96,7 +97,8 @@ impl Connection {
         }
         let sent = self.transmit_packet(now, id, plan, out)?;
         if !sent {
-            let limits = self.limits(&self.paths[id]);
+            let path = &self.paths[id];
+            let limits = self.limits(path, self.has_content(path, Space::Data));
             self.report_send_limits(now, id, limits);
         }
         Ok(sent)
@@ -170,10 +172,6 @@ impl Connection {
 
     /// An empty packet of at most `room` bytes on a path, with room for `least` bytes of frames, to the connection ID in use or
     /// another one.
-    #[expect(
-        clippy::inline_always,
-        reason = "every packet takes this step, from one place that matters"
-    )]
     #[inline(always)]
     pub(super) fn begin_packet(
         &mut self,
@@ -222,7 +220,7 @@ impl Connection {
         let Some(mut builder) = begun else { return false };
         self.add_validation_of(now, &mut builder, route);
         builder.pad(builder.room);
-        self.commit_elsewhere(now, route, builder, out);
+        self.commit_all(now, Departure::over(id, route), smallvec![builder], out);
         true
     }
 }

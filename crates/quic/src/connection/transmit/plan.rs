@@ -54,14 +54,10 @@ pub(in crate::connection) struct Limits {
 
 impl Connection {
     /// The next packet of the only path: its contents, and the limits on them.
-    #[expect(
-        clippy::inline_always,
-        reason = "every packet takes this step, from one place that matters"
-    )]
     #[inline(always)]
     pub(super) fn plan_data(&self, now: SimTime, id: PathId) -> (Plan, Limits) {
         let path = &self.paths[id];
-        let limits = self.limits(path);
+        let limits = self.limits(path, self.has_content(path, Space::Data));
         let probe = path.acks.probes > 0;
         let allowed = limits.wanted && limits.has_window && limits.ready <= now;
         let content = probe || path.route.wants_validation() || allowed;
@@ -107,23 +103,9 @@ impl Connection {
         Plan { ack: self.owes_ack(now, path), probe, contents }
     }
 
-    /// The limits on content of 1-RTT packets on a path.
-    #[expect(
-        clippy::inline_always,
-        reason = "every packet takes this step, from one place that matters"
-    )]
+    /// The limits on content of 1-RTT packets on a path, and whether content waits.
     #[inline(always)]
-    pub(in crate::connection) fn limits(&self, path: &Path) -> Limits {
-        self.limits_if(path, self.has_content_on(path))
-    }
-
-    /// The same where it is known whether content waits.
-    #[expect(
-        clippy::inline_always,
-        reason = "every packet takes this step, from one place that matters"
-    )]
-    #[inline(always)]
-    pub(in crate::connection) fn limits_if(&self, path: &Path, wanted: bool) -> Limits {
+    pub(in crate::connection) fn limits(&self, path: &Path, wanted: bool) -> Limits {
         let window = self.control.window(path.id);
         let has_window = path.has_window(window);
         let waits = wanted && has_window;
@@ -160,7 +142,8 @@ impl Connection {
     /// The same before the handshake is confirmed, when content of other spaces may wait for the pacer as well.
     #[cold]
     pub(super) fn report_send_limits_of_handshake(&mut self, now: SimTime, id: PathId) {
-        let limits = self.limits(&self.paths[id]);
+        let path = &self.paths[id];
+        let limits = self.limits(path, self.has_content(path, Space::Data));
         self.report_send_limits(now, id, limits);
         let path = &self.paths[id];
         let ready = path.ready(limits.window, &self.control);

@@ -124,7 +124,7 @@ fn early_keys_expire() {
     let bytes = sealed(&mut client.protection, &packet);
     let opens = |server: &mut End, millis| {
         let opened = server.protection.open(&mut bytes.clone(), &receive(at(millis), None));
-        matches!(opened, Ok(Some(Opened::Packet { packet: read, .. })) if read == packet)
+        matches!(opened, Ok(Some(Opened::Packet(read))) if read == packet)
     };
     assert!(opens(&mut server, 1_000));
     server.protection.expire_early(at(1_300));

@@ -24,9 +24,8 @@ fn check([mut client, mut server]: [End; 2]) {
 fn exchange(level: Level, role: Role, from: &mut Protection, to: &mut Protection) {
     let packet = packet(level, role, 70_000, false, ping());
     let mut bytes = sealed(from, &packet);
-    let size = bytes.len();
     let opened = to.open(&mut bytes, &receive(SimTime::ZERO, Some(69_000)));
-    assert_eq!(opened, Ok(Some(Opened::Packet { packet, size })), "{level:?} from {role:?}");
+    assert_eq!(opened, Ok(Some(Opened::Packet(packet))), "{level:?} from {role:?}");
 }
 
 #[test]

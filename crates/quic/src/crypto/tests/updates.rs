@@ -39,7 +39,7 @@ impl Pair {
         let receive = receive(SimTime::from_nanos(at * 1_000_000), number.checked_sub(1));
         let receive = Receive { path: self.path, ..receive };
         match self.ends[to].open(&mut bytes, &receive) {
-            Ok(Some(Opened::Packet { packet, .. })) => match packet.header {
+            Ok(Some(Opened::Packet(packet))) => match packet.header {
                 Header::OneRtt { key_phase, .. } => Ok(Some(key_phase)),
                 _ => unreachable!("only 1-RTT packets are sent"),
             },

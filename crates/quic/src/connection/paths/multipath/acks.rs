@@ -15,12 +15,7 @@ use crate::wire::Frame;
 impl Multipath {
     /// Whether an acknowledgement is due that path `id` is to carry.
     #[inline]
-    pub(in crate::connection) fn owes_ack(
-        &self,
-        paths: &PathSet,
-        now: SimTime,
-        id: PathId,
-    ) -> bool {
+    pub(crate) fn owes_ack(&self, paths: &PathSet, now: SimTime, id: PathId) -> bool {
         let due = |path: &Path| {
             path.acks.received.is_due(now) && self.ack_path(paths, path.id) == Some(id)
         };
@@ -48,7 +43,7 @@ impl Multipath {
     }
 
     /// Adds the acknowledgements that the packet's path is to carry, if one is due, or if something is sent anyway.
-    pub(in crate::connection) fn add_acks(
+    pub(crate) fn add_acks(
         &mut self,
         paths: &mut PathSet,
         now: SimTime,

@@ -4,18 +4,14 @@ use leobench_transport::endpoint::PathId;
 
 use super::{Blocked, Multipath};
 use crate::connection::transmit::PacketBuilder;
-use crate::paths::{PathSet, Stage};
+use crate::paths::{Path, PathSet, Stage};
 use crate::sent_frame::SentFrame;
 use crate::wire::{Frame, PathFrame};
 
 impl Multipath {
     /// Adds the frames about paths.
     #[cold]
-    pub(in crate::connection) fn add_frames(
-        &mut self,
-        paths: &mut PathSet,
-        builder: &mut PacketBuilder,
-    ) {
+    pub(crate) fn add_frames(&mut self, paths: &mut PathSet, builder: &mut PacketBuilder) {
         while let Some((frame, carried)) = self.next_frame(paths) {
             if !builder.fits(&frame) {
                 return;
@@ -28,11 +24,10 @@ impl Multipath {
 
     /// The next frame about paths to send, and what stands for it.
     fn next_frame(&self, paths: &PathSet) -> Option<(Frame, SentFrame)> {
-        if self.announces_max {
+        let (frame, carried) = if self.announces_max {
             let max = self.local_max;
-            return Some((Frame::Path(PathFrame::MaxPathId(max)), SentFrame::MaxPathId(max)));
-        }
-        if self.tells_blocked {
+            (PathFrame::MaxPathId(max), SentFrame::MaxPathId(max))
+        } else if self.tells_blocked {
             let frame = match self.blocked? {
                 Blocked::Limit(limit) => PathFrame::PathsBlocked(limit),
                 Blocked::Ids(id) => {
@@ -40,32 +35,11 @@ impl Multipath {
                     PathFrame::CidsBlocked { path: id.0, next }
                 }
             };
-            return Some((Frame::Path(frame), SentFrame::PathsBlocked));
-        }
-        paths.iter().find_map(|known| {
-            let path = known.id.0;
-            if known.announces_abandon {
-                let frame = PathFrame::Abandon { path, code: known.abandon_code };
-                return Some((Frame::Path(frame), SentFrame::PathAbandon(path)));
-            }
-            if known.status.pending && known.is_established() {
-                return Some(known.status.frame(known.id));
-            }
-            if !matches!(known.stage, Stage::Unused | Stage::Open) {
-                return None;
-            }
-            if let Some(new) = known.ids.local.announcement() {
-                let sequence = new.sequence;
-                let frame = PathFrame::NewConnectionId { path, new: Box::new(new) };
-                return Some((
-                    Frame::Path(frame),
-                    SentFrame::PathNewConnectionId { path, sequence },
-                ));
-            }
-            let sequence = known.ids.remote.retirement()?;
-            let frame = PathFrame::RetireConnectionId { path, sequence };
-            Some((Frame::Path(frame), SentFrame::PathRetireConnectionId { path, sequence }))
-        })
+            (frame, SentFrame::PathsBlocked)
+        } else {
+            paths.iter().find_map(frame_of)?
+        };
+        Some((Frame::Path(frame), carried))
     }
 
     /// The frame that `carried` stands for was put into a packet.
@@ -87,7 +61,7 @@ impl Multipath {
 
     /// A packet with a frame about paths was lost, which is sent again if it still tells anything.
     #[cold]
-    pub(in crate::connection) fn requeue(&mut self, paths: &mut PathSet, carried: &SentFrame) {
+    pub(crate) fn requeue(&mut self, paths: &mut PathSet, carried: &SentFrame) {
         self.pending = true;
         let number = match *carried {
             SentFrame::MaxPathId(max) => {
@@ -114,4 +88,27 @@ impl Multipath {
             _ => {}
         }
     }
+}
+
+/// The next frame about a path to send.
+fn frame_of(known: &Path) -> Option<(PathFrame, SentFrame)> {
+    let PathId(path) = known.id;
+    if known.announces_abandon {
+        let frame = PathFrame::Abandon { path, code: known.abandon_code };
+        return Some((frame, SentFrame::PathAbandon(path)));
+    }
+    if known.status.pending && known.is_established() {
+        return Some(known.status.frame(known.id));
+    }
+    if !matches!(known.stage, Stage::Unused | Stage::Open) {
+        return None;
+    }
+    if let Some(new) = known.ids.local.announcement() {
+        let sequence = new.sequence;
+        let frame = PathFrame::NewConnectionId { path, new: Box::new(new) };
+        return Some((frame, SentFrame::PathNewConnectionId { path, sequence }));
+    }
+    let sequence = known.ids.remote.retirement()?;
+    let frame = PathFrame::RetireConnectionId { path, sequence };
+    Some((frame, SentFrame::PathRetireConnectionId { path, sequence }))
 }

@@ -63,7 +63,7 @@ impl Multipath {
     ///
     /// # Errors
     /// If it fails.
-    pub(in crate::connection) fn on_forecast(
+    pub(crate) fn on_forecast(
         &mut self,
         now: SimTime,
         forecast: &Forecast,

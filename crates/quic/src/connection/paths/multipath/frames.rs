@@ -21,9 +21,8 @@ impl Connection {
         if let PathFrame::MaxPathId(limit) = frame {
             return self.on_max_path_id(now, *limit);
         }
-        let Some(id) = known_path(self.multipath.as_deref(), &self.paths, frame.path())? else {
-            return Ok(());
-        };
+        let multipath = self.multipath.as_ref().ok_or_else(not_agreed)?;
+        let Some(id) = multipath.known_path(&self.paths, frame.path())? else { return Ok(()) };
         match frame {
             PathFrame::Abandon { .. } => self.on_abandon(now, id),
             PathFrame::Status { sequence, backup, .. } => {
@@ -48,9 +47,7 @@ impl Connection {
     }
 
     fn on_max_path_id(&mut self, now: SimTime, limit: u32) -> Result<(), TransportError> {
-        let Some(multipath) = &mut self.multipath else {
-            return Err(violation("a frame of multipath, which was not agreed on"));
-        };
+        let multipath = self.multipath.as_mut().ok_or_else(not_agreed)?;
         if limit < multipath.peer_first {
             return Err(violation("MAX_PATH_ID below the transport parameter"));
         }
@@ -90,7 +87,8 @@ impl Connection {
         number: u32,
         ack: &Ack,
     ) -> Result<(), TransportError> {
-        match known_path(self.multipath.as_deref(), &self.paths, number)? {
+        let multipath = self.multipath.as_ref().ok_or_else(not_agreed)?;
+        match multipath.known_path(&self.paths, number)? {
             None => Ok(()),
             Some(id) if self.paths[id].stage == Stage::Unused => {
                 Err(violation("PATH_ACK of a path that was not used"))
@@ -124,21 +122,21 @@ impl Connection {
     }
 }
 
-/// The path that a frame names; none if it is gone, and the frame is to be ignored.
-///
-/// # Errors
-/// `PROTOCOL_VIOLATION` if several paths are not in use, or this end does not allow this one.
-fn known_path(
-    multipath: Option<&Multipath>,
-    paths: &PathSet,
-    number: u32,
-) -> Result<Option<PathId>, TransportError> {
-    let Some(multipath) = multipath else {
-        return Err(violation("a frame of multipath, which was not agreed on"));
-    };
-    if number > multipath.local_max {
-        return Err(violation("a path ID beyond the limit"));
+impl Multipath {
+    /// The path that a frame names; none if it is gone, and the frame is to be ignored.
+    ///
+    /// # Errors
+    /// `PROTOCOL_VIOLATION` if this end does not allow this one.
+    fn known_path(&self, paths: &PathSet, number: u32) -> Result<Option<PathId>, TransportError> {
+        if number > self.local_max {
+            return Err(violation("a path ID beyond the limit"));
+        }
+        let path = paths.get(PathId(number)).filter(|path| path.stage != Stage::Gone);
+        Ok(path.map(|path| path.id))
     }
-    let path = paths.get(PathId(number)).filter(|path| path.stage != Stage::Gone);
-    Ok(path.map(|path| path.id))
+}
+
+#[cold]
+fn not_agreed() -> TransportError {
+    violation("a frame of multipath, which was not agreed on")
 }

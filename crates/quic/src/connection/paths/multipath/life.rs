@@ -1,13 +1,12 @@
 //! The life of a path: opened, validated, abandoned, forgotten (draft-ietf-quic-multipath sections 3.1 and 3.4).
 
-use std::net::IpAddr;
-
 use leobench_base::{Bytes, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::{MoveStep, PathId};
 use smallvec::SmallVec;
 
 use super::Blocked;
+use super::manage::Pair;
 use crate::connection::Connection;
 use crate::paths::{FourTuple, Path, PathSet, RecvMeta, Route, Stage};
 use crate::wire::ErrorCode;
@@ -16,13 +15,11 @@ use crate::wire::ErrorCode;
 pub(super) const LINGER: u64 = 3;
 
 impl Connection {
-    /// Opens a path from an address of the client to one of the server, or to the one in use (section 3.1). Returns whether there is a
-    /// path ID for it, with connection IDs of both ends. It `complains` if connection IDs of the peer ought to be there by now.
+    /// Opens a path between an address of the client and one of the server (section 3.1). Returns whether there is a path ID for it, with connection IDs of both ends. It `complains` if connection IDs of the peer ought to be there by now.
     pub(super) fn open_path(
         &mut self,
         now: SimTime,
-        local: IpAddr,
-        remote: Option<IpAddr>,
+        pair: &Pair,
         backup: bool,
         complains: bool,
     ) -> bool {
@@ -34,7 +31,7 @@ impl Connection {
             None => Blocked::Limit(multipath.peer_max),
             Some(id) if !self.paths[id].ids.remote.has_spare() => Blocked::Ids(id),
             Some(id) => {
-                self.open_unused(now, id, local, remote, backup);
+                self.open_unused(now, id, pair, backup);
                 return true;
             }
         };
@@ -53,17 +50,10 @@ impl Connection {
     }
 
     /// Opens a path that was not used.
-    fn open_unused(
-        &mut self,
-        now: SimTime,
-        id: PathId,
-        local: IpAddr,
-        remote: Option<IpAddr>,
-        backup: bool,
-    ) {
+    fn open_unused(&mut self, now: SimTime, id: PathId, pair: &Pair, backup: bool) {
         let mut tuple = self.paths[self.paths.current()].route.tuple;
-        tuple.local.set_ip(local);
-        if let Some(remote) = remote {
+        tuple.local.set_ip(pair.local);
+        if let Some(remote) = pair.remote {
             tuple.remote.set_ip(remote);
         }
         let path = &mut self.paths[id];

@@ -31,12 +31,12 @@ pub(super) struct Management {
 
 /// The two ends of a path: a link of the client, and an address of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pair {
+pub(super) struct Pair {
     link: usize,
     peer: usize,
-    local: IpAddr,
+    pub(super) local: IpAddr,
     /// Nothing if it is the one of the connection.
-    remote: Option<IpAddr>,
+    pub(super) remote: Option<IpAddr>,
 }
 
 /// A difference between the paths there are and those that are wanted.
@@ -166,9 +166,8 @@ impl Connection {
             let Some(step) = self.next_step(now, can_open) else { break };
             can_open &= self.take_step(now, &step, complains);
         }
-        if let Some(multipath) = &mut self.multipath
-            && let Some(management) = &mut multipath.management
-        {
+        let management = self.multipath.as_mut().and_then(|known| known.management.as_mut());
+        if let Some(management) = management {
             management.is_busy = false;
         }
     }
@@ -187,9 +186,7 @@ impl Connection {
     /// Takes a step. Returns false if no path can be opened now.
     fn take_step(&mut self, now: SimTime, step: &Step, complains: bool) -> bool {
         match *step {
-            Step::Open(pair, backup) => {
-                self.open_path(now, pair.local, pair.remote, backup, complains)
-            }
+            Step::Open(pair, backup) => self.open_path(now, &pair, backup, complains),
             Step::Abandon(id) => {
                 let why = "abandoned: the path manager wants another one";
                 self.abandon_path(now, id, ErrorCode::NO_ERROR.0, why);

@@ -65,7 +65,7 @@ pub(crate) struct Offer {
 
 /// Several paths, which both ends have offered.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub(in crate::connection) struct Multipath {
+pub(crate) struct Multipath {
     offer: Offer,
     scheduler: Box<dyn PathScheduler>,
     /// Whether paths may have copies to send.
@@ -81,7 +81,7 @@ pub(in crate::connection) struct Multipath {
     /// IDs that the peer stores for a path.
     id_limit: u64,
     /// Whether frames about paths may wait to be sent.
-    pub(in crate::connection) pending: bool,
+    pub(crate) pending: bool,
     /// A client's decisions about its paths.
     management: Option<Management>,
     /// The latest obstacle to opening a path, to report each one only once.
@@ -103,7 +103,7 @@ enum Blocked {
 impl Connection {
     /// Both ends' parameters are known: they may use several paths if both have offered them.
     #[cold]
-    pub(in crate::connection) fn agree_on_paths(&mut self, now: SimTime) {
+    pub(crate) fn agree_on_paths(&mut self, now: SimTime) {
         let Some(peer) = &self.handshake.peer else { return };
         let (limit, id_limit) = (peer.initial_max_path_id, peer.active_connection_id_limit);
         let Some(offer) = self.offer.clone() else { return };
@@ -188,7 +188,7 @@ impl Connection {
     /// The path that packets to a connection ID belong to, if there is one. The ID that the first packets of a client are sent to
     /// is the first path's, too.
     #[inline]
-    pub(in crate::connection) fn path_of(&self, destination: ConnectionId) -> Option<PathId> {
+    pub(crate) fn path_of(&self, destination: ConnectionId) -> Option<PathId> {
         if self.paths.first().ids.local.is_latest(destination) {
             return Some(PathSet::FIRST);
         }
@@ -202,7 +202,7 @@ impl Connection {
 
 impl Multipath {
     /// When something about several paths is due.
-    pub(in crate::connection) fn timer(&self, paths: &PathSet) -> Option<SimTime> {
+    pub(crate) fn timer(&self, paths: &PathSet) -> Option<SimTime> {
         let idle = self.offer.idle.filter(|_| paths.has_several_open());
         let due = |path: &Path| match path.stage {
             Stage::Open => idle.map(|idle| path.heard + idle),

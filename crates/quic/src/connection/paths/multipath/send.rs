@@ -69,7 +69,7 @@ impl Connection {
         for id in open {
             let path = &self.paths[id];
             let wanted = has_content || may_copy && path.has_copies();
-            let limits = self.limits_if(path, wanted);
+            let limits = self.limits(path, wanted);
             self.report_send_limits(now, id, limits);
         }
         Ok(false)
