@@ -6,8 +6,8 @@ use leobench_transport::endpoint::PathId;
 use super::Connection;
 use super::close::State;
 use super::paths::Multipath;
+use crate::earliest::earliest;
 use crate::paths::PathSet;
-use crate::timers::earliest;
 use crate::wire::Space;
 
 /// The idle timeout is at least this many probe timeouts (RFC 9000 section 10.1).

@@ -7,7 +7,7 @@ mod keys;
 mod null;
 mod one_rtt;
 mod protection;
-mod retry;
+mod retry_tag;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(not(feature = "tls"))]

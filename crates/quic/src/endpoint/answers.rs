@@ -7,9 +7,9 @@ use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, PathId};
 
 use super::listener::{Listener, Stage, route};
+use super::stateless::{Decision, First};
 use crate::MINIMUM_DATAGRAM;
 use crate::crypto::Protection;
-use crate::stateless::{Decision, First};
 use crate::wire::{ConnectionId, Datagram, ResetToken, Zeros};
 
 impl Listener {

@@ -5,11 +5,11 @@ use leobench_base::{SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::endpoint::PathId;
 
+use super::stateless::First;
 use crate::MINIMUM_DATAGRAM;
 use crate::cids::ID_SIZE;
 use crate::connection::Parts;
 use crate::crypto::{Cipher, Opened, Protection, Receive};
-use crate::stateless::First;
 use crate::wire::{ConnectionId, Header, Incoming, Level, LongHeader, ProtectedHeader, Zeros};
 
 /// The destination of a datagram whose first packet has a long header.

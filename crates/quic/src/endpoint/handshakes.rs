@@ -8,9 +8,9 @@ use leobench_transport::endpoint::{EndpointError, Outbox};
 
 use super::first::{first_in, first_of};
 use super::listener::{Listener, Stage, received, route};
+use super::stateless::{Decision, First};
 use crate::MINIMUM_DATAGRAM;
 use crate::connection::{Connection, Opening, Output};
-use crate::stateless::{Decision, First};
 use crate::wire::{ConnectionId, Content, Packet as QuicPacket, Zeros};
 
 /// Handshakes that go on beside the present connection at most: a client has one at a time, and late packets begin others.

@@ -8,10 +8,10 @@ use leobench_transport::Role;
 use leobench_transport::endpoint::{EndpointError, Totals};
 
 use super::first::{client_of, first_in, long_destination};
+use super::stateless::{Stateless, version_negotiation};
 use crate::QlogWriter;
 use crate::connection::{Connection, Parts, short_destination};
 use crate::paths::{FourTuple, RecvMeta};
-use crate::stateless::{Stateless, version_negotiation};
 use crate::wire::{Content, Datagram, Level, Packet as QuicPacket, ResetToken};
 
 /// One end: a client, or a server of one client at a time.

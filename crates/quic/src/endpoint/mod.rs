@@ -5,6 +5,7 @@ mod answers;
 mod first;
 mod handshakes;
 mod listener;
+mod stateless;
 
 use std::ops::ControlFlow;
 
@@ -25,9 +26,9 @@ use super::config;
 use super::connection::Parts;
 use super::connection::{Connection, Output};
 use super::crypto::KeyLog;
+use super::earliest::earliest;
 use super::flow::QuicConfig;
 use super::qlog::Trace;
-use super::timers::earliest;
 use crate::wire::{Datagram, Zeros};
 
 /// One end of a QUIC connection. Its packets travel as structs, or as bytes if they are encrypted.

@@ -13,9 +13,9 @@ use super::route::{FourTuple, Route};
 use crate::MINIMUM_DATAGRAM;
 use crate::cids::{LocalIds, RemoteIds};
 use crate::datagrams::datagram_header;
+use crate::earliest::earliest;
 use crate::recovery::{Control, Recovery};
 use crate::space::AckState;
-use crate::timers::earliest;
 use crate::wire::{Space, TAG_SIZE};
 
 /// One path in so many has a constant spin bit.

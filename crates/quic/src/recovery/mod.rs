@@ -1,14 +1,15 @@
-//! Loss recovery of a path (RFC 9002): what was sent, what became of it, and when to probe. One file each for the ring of sent
-//! packets, acknowledgements, timers, round-trip times, ECN, persistent congestion and spurious losses; and one for the
+//! Loss recovery of a path (RFC 9002): what was sent, what became of it, and when to probe. One file each for sent packets,
+//! losses, acknowledgements, timers, round-trip times, ECN, persistent congestion and spurious losses; and one for the
 //! congestion control of the connection, which all of its paths share. "Appendix" means one of RFC 9002.
 
 mod control;
 mod ecn;
+mod loss;
 mod on_ack;
 mod packet;
 mod persistent;
-mod ring;
 mod rtt;
+mod sent_packets;
 mod spurious;
 mod timers;
 
@@ -19,8 +20,8 @@ use leobench_transport::endpoint::PathId;
 pub(crate) use self::control::Control;
 use self::ecn::{Ecn, EcnSpace};
 pub(crate) use self::packet::SentPacket;
-use self::ring::Ring;
 pub(crate) use self::rtt::RttEstimator;
+use self::sent_packets::SentPackets;
 use self::spurious::{LostPackets, Reduction};
 use crate::sent_frame::{SentFrame, SentFrames};
 use crate::wire::{EcnCounts, Number, Space};
@@ -91,7 +92,7 @@ impl Outcome {
 /// A packet number space of a path.
 #[derive(Debug, Default)]
 struct SpaceState {
-    sent: Ring,
+    sent: SentPackets,
     lost: LostPackets,
     ecn: EcnSpace,
     /// `time_of_last_ack_eliciting_packet`.

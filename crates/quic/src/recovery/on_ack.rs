@@ -4,7 +4,7 @@ use leobench_base::{Bytes, SimDuration, SimTime};
 use leobench_transport::Role;
 use leobench_transport::congestion::Congestion;
 
-use super::ring::Threshold;
+use super::loss::Threshold;
 use super::{Control, EcnCounts, Outcome, ProtocolViolation, Recovery, SentPacket, Space};
 use crate::wire::Ack;
 

@@ -1,8 +1,8 @@
 //! The receiving side of a packet number space (RFC 9000 section 12.3).
 
-mod received;
+mod acknowledgements;
 
-pub(crate) use self::received::{FrequencyState, Received};
+pub(crate) use self::acknowledgements::{FrequencyState, Received};
 use crate::wire::Space;
 
 /// The acknowledgements and probes that an end owes its peer in a packet number space.

@@ -16,7 +16,7 @@ use super::Streams;
 use super::fill::Progress;
 use super::id::side;
 use super::packet::Payload;
-use crate::timers::earliest;
+use crate::earliest::earliest;
 use crate::wire::{Directionality, StreamId};
 
 /// The error code of a stream whose deadline has passed (draft-ietf-moq-transport, "Delivery Timeout").

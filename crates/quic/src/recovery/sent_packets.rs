@@ -2,34 +2,31 @@
 
 use std::collections::VecDeque;
 
-use leobench_base::{SimDuration, SimTime};
-
 use super::packet::SentPacket;
 use super::persistent::LostRun;
 use crate::wire::AckRange;
 
-/// `kPacketThreshold` (RFC 9002 section 6.1.1).
-const PACKET_THRESHOLD: u64 = 3;
 /// Slots that packets which nobody has to acknowledge may hold.
 const MOST_SILENT: usize = 1_024;
 
 /// A ring with a slot for every number from that of the oldest outstanding packet on. All of it costs O(1) per packet:
 /// loss detection leaves no packet outstanding that is three numbers below the largest acknowledged.
 #[derive(Debug, Default)]
-pub(super) struct Ring {
-    first: u64,
-    slots: VecDeque<Slot>,
+pub(super) struct SentPackets {
+    pub(super) first: u64,
+    pub(super) slots: VecDeque<Slot>,
     /// Ack-eliciting packets outstanding.
-    eliciting: usize,
+    pub(super) eliciting: usize,
     /// The largest number acknowledged.
-    largest_acked: Option<u64>,
-    run: LostRun,
+    pub(super) largest_acked: Option<u64>,
+    pub(super) run: LostRun,
     /// Whether acknowledged packets have left the ring that ended the run.
-    cleared: bool,
+    pub(super) cleared: bool,
 }
 
+/// The place of a packet number.
 #[derive(Debug)]
-enum Slot {
+pub(super) enum Slot {
     Outstanding(SentPacket),
     Acked,
     /// Never sent.
@@ -39,7 +36,7 @@ enum Slot {
 impl Slot {
     /// Takes an outstanding packet out.
     #[inline]
-    fn take(&mut self) -> Option<SentPacket> {
+    pub(super) fn take(&mut self) -> Option<SentPacket> {
         match self {
             Self::Outstanding(_) => match std::mem::replace(self, Self::Acked) {
                 Self::Outstanding(packet) => Some(packet),
@@ -50,26 +47,7 @@ impl Slot {
     }
 }
 
-/// When packets count as lost.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Threshold {
-    pub now: SimTime,
-    /// Time after which a packet is lost if a later one was acknowledged.
-    pub delay: SimDuration,
-    /// Packets sent until then are no evidence of persistent congestion; none are if it is not set.
-    pub since: Option<SimTime>,
-}
-
-/// Losses found together.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Findings {
-    /// When the oldest packet left that is older than an acknowledged one will be lost.
-    pub loss_time: Option<SimTime>,
-    /// The longest time between two packets lost without anything acknowledged between them.
-    pub silence: SimDuration,
-}
-
-impl Ring {
+impl SentPackets {
     /// The number after the last one used.
     #[inline]
     pub(super) fn next(&self) -> u64 {
@@ -176,43 +154,6 @@ impl Ring {
     #[inline]
     pub(super) fn has_gap(&self) -> bool {
         self.largest_acked.is_some_and(|largest| largest >= self.first)
-    }
-
-    /// `DetectAndRemoveLostPackets` (RFC 9002 appendix A.10): moves packets to `lost`. Send times rise with the numbers, so
-    /// the first packet that is not lost ends the search.
-    pub(super) fn detect_lost(
-        &mut self,
-        threshold: &Threshold,
-        lost: &mut Vec<SentPacket>,
-    ) -> Findings {
-        let mut findings = Findings::default();
-        let Some(largest_acked) = self.largest_acked else { return findings };
-        if std::mem::take(&mut self.cleared) {
-            self.run.on_acked();
-        }
-        let mut settled = 0;
-        for (number, slot) in (self.first..=largest_acked).zip(self.slots.iter_mut()) {
-            match slot {
-                Slot::Outstanding(packet) => {
-                    let by_number = largest_acked - number >= PACKET_THRESHOLD;
-                    let loss_time = packet.at + threshold.delay;
-                    if !by_number && loss_time > threshold.now {
-                        findings.loss_time = Some(loss_time);
-                        break;
-                    }
-                    let silence = self.run.on_lost(packet, threshold.since);
-                    findings.silence = findings.silence.max(silence);
-                    self.eliciting -= usize::from(packet.ack_eliciting);
-                    lost.extend(slot.take());
-                }
-                Slot::Acked => self.run.on_acked(),
-                Slot::Skipped => {}
-            }
-            settled += 1;
-        }
-        self.slots.drain(..settled);
-        self.first += settled as u64;
-        findings
     }
 
     /// A packet that [`detect_lost`](Self::detect_lost) found was acknowledged after all.

@@ -1,42 +1,36 @@
-//! Answers of an end without a connection: Retry, Version Negotiation, the refusal of a token, and stateless resets (RFC 9000
-//! sections 6, 8.1 and 10.3). They need keys, but no state per client.
+//! Decisions and answers of an end without a connection: Retry, the refusal of a token, stateless resets, and Version Negotiation
+//! (RFC 9000 sections 6, 8.1 and 10.3). They need keys, but no state per client.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use bytes::{BufMut as _, Bytes as Payload, BytesMut};
-use leobench_base::{RngTree, SimDuration, SimRng, SimTime};
+use leobench_base::{RngTree, SimRng, SimTime};
 use smallvec::smallvec;
 
-use super::MINIMUM_DATAGRAM;
-use super::cids::random_id;
-use super::crypto::Cipher;
-use super::token_key::{ResetKey, TAG, TokenKey};
+use crate::MINIMUM_DATAGRAM;
+use crate::cids::random_id;
+use crate::crypto::Cipher;
+use crate::retry_token::RetryTokens;
+use crate::token_key::ResetKey;
 use crate::wire::{
     ConnectionId, Datagram, ErrorCode, Frame, Frames, Header, LongHeader, Number, Packet,
     TransportError, VERSION_1,
 };
 
-/// How long a Retry token is valid: longer than a client needs for it, probes included.
-const TOKEN_LIFETIME: SimDuration = SimDuration::from_secs(15);
-/// The first byte of a Retry token, to tell it from tokens of other origin (RFC 9000 section 8.1.1).
-const RETRY_TOKEN: u8 = 0x52;
 /// A version that nobody speaks (RFC 9000 section 15): clients have to ignore it.
 const RESERVED_VERSION: u32 = 0x1a2a_3a4a;
-/// Bytes of a stateless reset, unless it answers a shorter packet; and of the shortest one (RFC 9000 section 10.3).
-const RESET: u64 = 43;
-const SHORTEST_RESET: u64 = 21;
 
 /// The unprotected fields of a client's first packet.
 #[derive(Clone, Debug)]
-pub(super) struct First {
-    pub(super) destination: ConnectionId,
-    pub(super) source: ConnectionId,
-    pub(super) token: Payload,
+pub(crate) struct First {
+    pub(crate) destination: ConnectionId,
+    pub(crate) source: ConnectionId,
+    pub(crate) token: Payload,
 }
 
 /// A server's decision on a client's first packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Decision {
+pub(crate) enum Decision {
     /// It begins a connection.
     Accept {
         /// The ID that the client sent its very first packet to.
@@ -53,7 +47,7 @@ pub(super) enum Decision {
 /// The answers of an end.
 pub(super) struct Stateless {
     reset_key: ResetKey,
-    token_key: TokenKey,
+    tokens: RetryTokens,
     rng: SimRng,
     cipher: Cipher,
     /// Whether clients have to show that they receive at their addresses.
@@ -64,7 +58,7 @@ impl Stateless {
     pub(super) fn new(rng: &RngTree, cipher: Cipher, validates: bool) -> Self {
         Self {
             reset_key: ResetKey::new(rng),
-            token_key: TokenKey::new(rng, "retry-token-key"),
+            tokens: RetryTokens::new(rng),
             rng: rng.child("stateless").rng(),
             cipher,
             validates,
@@ -82,76 +76,20 @@ impl Stateless {
         if !self.validates {
             return Decision::Accept { original: *destination, retry_source: None };
         }
-        if token.first() != Some(&RETRY_TOKEN) {
+        if !RetryTokens::is_one(token) {
             let id = random_id(&mut self.rng);
-            let token = self.token(now + TOKEN_LIFETIME, address, *destination, id);
+            let token = self.tokens.issue(now, address, *destination, id);
             return Decision::Retry(self.cipher.retry(*destination, *source, id, token));
         }
-        match self.original(now, address, *destination, token) {
+        match self.tokens.original(now, address, *destination, token) {
             Some(original) => Decision::Accept { original, retry_source: Some(*destination) },
             None => Decision::Refuse(refusal(*source, *destination)),
         }
     }
 
-    /// A token for a client at `address` that first sent to `original` and is told to send to `source`.
-    fn token(
-        &self,
-        until: SimTime,
-        address: SocketAddr,
-        original: ConnectionId,
-        source: ConnectionId,
-    ) -> Payload {
-        let mut token = BytesMut::new();
-        token.put_u8(RETRY_TOKEN);
-        token.put_u64(until.as_nanos());
-        token.put_slice(original.as_slice());
-        let tag = self.tag(&token, address, source);
-        token.put_slice(&tag);
-        token.freeze()
-    }
-
-    /// The ID in a token that is authentic and has not expired.
-    fn original(
-        &self,
-        now: SimTime,
-        address: SocketAddr,
-        destination: ConnectionId,
-        token: &[u8],
-    ) -> Option<ConnectionId> {
-        let (content, tag) = token.split_last_chunk::<TAG>()?;
-        let (until, original) = content.get(1..)?.split_first_chunk::<8>()?;
-        let authentic = self.tag(content, address, destination) == *tag;
-        let until = SimTime::from_nanos(u64::from_be_bytes(*until));
-        (authentic && now < until).then(|| ConnectionId::new(original)).flatten()
-    }
-
-    fn tag(&self, content: &[u8], address: SocketAddr, source: ConnectionId) -> [u8; TAG] {
-        let mut data = content.to_vec();
-        match address.ip() {
-            IpAddr::V4(ip) => data.extend_from_slice(&ip.octets()),
-            IpAddr::V6(ip) => data.extend_from_slice(&ip.octets()),
-        }
-        data.extend_from_slice(&address.port().to_be_bytes());
-        data.extend_from_slice(source.as_slice());
-        self.token_key.tag(&data)
-    }
-
-    /// A stateless reset for the sender of a packet of `size` bytes to `id`, which belongs to no connection; none if the packet
-    /// is too small to be answered by a smaller one, without which two ends could answer each other for ever.
+    /// A stateless reset for the sender of a packet of `size` bytes to `id`, which belongs to no connection.
     pub(super) fn reset(&mut self, id: ConnectionId, size: u64) -> Option<Datagram> {
-        let size = RESET.min(size.saturating_sub(1));
-        if size < SHORTEST_RESET {
-            return None;
-        }
-        let token = self.reset_key.token(id);
-        let mut bytes = Vec::with_capacity(size as usize);
-        while bytes.len() < size as usize - token.0.len() {
-            bytes.push(self.rng.bits() as u8);
-        }
-        // It looks like a packet with a short header.
-        bytes[0] = bytes[0] & 0x3f | 0x40;
-        bytes.extend_from_slice(&token.0);
-        Some(Datagram::StatelessReset(bytes.into()))
+        self.reset_key.reset(id, size, &mut self.rng)
     }
 }
 
@@ -203,6 +141,8 @@ fn refusal(destination: ConnectionId, source: ConnectionId) -> Packet {
 
 #[cfg(test)]
 mod tests {
+    use leobench_base::SimDuration;
+
     use super::*;
 
     fn id(byte: u8) -> ConnectionId {
@@ -273,19 +213,6 @@ mod tests {
             let decision = server(false).decide(at(1), address(1, 1), &first(id(1), token));
             assert_eq!(decision, Decision::Accept { original: id(1), retry_source: None });
         }
-    }
-
-    #[test]
-    fn a_reset_is_smaller_than_what_it_answers() {
-        let mut server = server(false);
-        for (size, expected) in [(1_252, 43), (44, 43), (43, 42), (22, 21)] {
-            let Some(Datagram::StatelessReset(bytes)) = server.reset(id(1), size) else { panic!() };
-            assert_eq!(bytes.len(), expected, "{size}");
-            assert_eq!(bytes[0] & 0xc0, 0x40);
-            assert_eq!(bytes[expected - 16..], server.reset_key.token(id(1)).0);
-        }
-        assert_eq!(server.reset(id(1), 21), None);
-        assert_ne!(server.reset_key.token(id(1)), server.reset_key.token(id(2)));
     }
 
     #[test]
