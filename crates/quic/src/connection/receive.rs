@@ -220,51 +220,38 @@ impl Connection {
         frame: &Frame,
     ) -> Result<(), TransportError> {
         match frame {
-            Frame::Padding(_) | Frame::Ping => Ok(()),
+            Frame::NewToken(token) if self.role == Role::Server || token.is_empty() => {
+                return Err(violation("NEW_TOKEN from a client, or an empty one"));
+            }
+            // A token is for a later connection, which no flow opens to the same server yet.
+            Frame::Padding(_) | Frame::Ping | Frame::NewToken(_) => {}
             Frame::Datagram { data, .. } => {
                 let taken = self.datagrams.on_frame(data, frame.size());
                 taken.map_err(|error| error.in_frame(frame.frame_type()))?;
                 if !self.streams.keeps_events() {
                     self.streams.on_datagram(data);
                 }
-                Ok(())
             }
-            Frame::Path(frame) => self.on_path_frame(now, packet, frame),
+            Frame::Path(frame) => self.on_path_frame(now, packet, frame)?,
             Frame::Crypto { offset, data } => {
                 let space = packet.header.level().space();
-                self.handshake.stream_mut(space).receive(*offset, data)
+                self.handshake.stream_mut(space).receive(*offset, data)?;
             }
-            Frame::ConnectionClose(close) => {
-                self.on_close(now, close);
-                Ok(())
-            }
-            Frame::HandshakeDone => self.on_handshake_done(now),
-            Frame::NewConnectionId(new) => self.paths.first_mut().ids.remote.on_new(new),
+            Frame::ConnectionClose(close) => self.on_close(now, close),
+            Frame::HandshakeDone => self.on_handshake_done(now)?,
+            Frame::NewConnectionId(new) => self.paths.first_mut().ids.remote.on_new(new)?,
             Frame::RetireConnectionId(sequence) => {
-                self.paths.first_mut().ids.local.on_retired(*sequence, packet.header.destination())
+                let ids = &mut self.paths.first_mut().ids.local;
+                ids.on_retired(*sequence, packet.header.destination())?;
             }
-            Frame::NewToken(token) if self.role == Role::Server || token.is_empty() => {
-                Err(violation("NEW_TOKEN from a client, or an empty one"))
-            }
-            // It is for a later connection, which no flow opens to the same server yet.
-            Frame::NewToken(_) => Ok(()),
-            Frame::PathChallenge(data) => {
-                self.on_path_challenge(now, id, meta, *data);
-                Ok(())
-            }
-            Frame::PathResponse(data) => {
-                self.on_path_response(now, id, *data);
-                Ok(())
-            }
+            Frame::PathChallenge(data) => self.on_path_challenge(now, id, meta, *data),
+            Frame::PathResponse(data) => self.on_path_response(now, id, *data),
             Frame::AckFrequency { sequence, threshold, max_ack_delay, reordering } => {
                 let frequency = &mut self.ack_control.frequency;
                 let asked = frequency.on_frame(*sequence, *threshold, *max_ack_delay, *reordering);
-                asked.map_err(|problem| violation(problem.0))
+                asked.map_err(|problem| violation(problem.0))?;
             }
-            Frame::ImmediateAck => {
-                self.paths[id].acks.received.on_immediate_ack();
-                Ok(())
-            }
+            Frame::ImmediateAck => self.paths[id].acks.received.on_immediate_ack(),
             Frame::ResetStream { .. }
             | Frame::StopSending { .. }
             | Frame::MaxData(_)
@@ -272,11 +259,12 @@ impl Connection {
             | Frame::MaxStreams { .. }
             | Frame::DataBlocked(_)
             | Frame::StreamDataBlocked { .. }
-            | Frame::StreamsBlocked { .. } => self.streams.on_frame(now, frame),
+            | Frame::StreamsBlocked { .. } => self.streams.on_frame(now, frame)?,
             Frame::Stream { .. } | Frame::Ack(_) | Frame::PathAck { .. } => {
                 unreachable!("they are not rare")
             }
         }
+        Ok(())
     }
 
     /// Takes in an acknowledgement of packets that left on a path, in the space that it came in. An ACK frame is about the first

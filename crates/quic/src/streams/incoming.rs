@@ -18,7 +18,7 @@ enum Part {
 }
 
 impl Streams {
-    /// A frame arrived. Those that do not concern streams are ignored.
+    /// A frame arrived. Ignores those that do not concern streams, and `DATA_BLOCKED`, which changes nothing.
     ///
     /// # Errors
     /// If the peer violates the protocol.
@@ -39,7 +39,6 @@ impl Streams {
             }
             Frame::MaxStreamData { id, limit } => self.on_max_stream_data(id, limit),
             Frame::MaxStreams { kind, limit } => self.on_max_streams(kind, limit),
-            Frame::DataBlocked(_) => Ok(()),
             Frame::StreamDataBlocked { id, .. } => self.enter(id, Part::Receive),
             Frame::StreamsBlocked { kind, limit } => self.on_streams_blocked(kind, limit),
             _ => Ok(()),

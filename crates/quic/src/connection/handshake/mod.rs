@@ -106,19 +106,17 @@ impl Connection {
     }
 
     fn on_complete(&mut self, now: SimTime) -> Result<(), TransportError> {
-        if self.handshake.peer.is_none() {
-            return Err(TransportError::new(
-                ErrorCode::crypto(MISSING_EXTENSION),
-                "no transport parameters",
-            ));
-        }
+        let Some(peer) = &self.handshake.peer else {
+            let code = ErrorCode::crypto(MISSING_EXTENSION);
+            return Err(TransportError::new(code, "no transport parameters"));
+        };
+        let min_ack_delay = peer.min_ack_delay;
         (self.handshake.complete, self.handshake.writes_data) = (true, true);
         self.keys.protection.on_complete();
         self.end_early(now);
         self.agree_on_paths(now);
         self.reports.note("established", "");
         self.establish_streams(now);
-        let min_ack_delay = self.handshake.peer.as_ref().and_then(|peer| peer.min_ack_delay);
         if let (Some((threshold, delay)), Some(_)) = (self.settings.ack_frequency, min_ack_delay) {
             self.ack_control.ask(threshold, delay);
             let detail =

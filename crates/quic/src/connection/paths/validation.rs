@@ -64,7 +64,7 @@ impl Connection {
         if unanswered {
             match candidate {
                 Some(tuple) if self.mobility.is_preferred(tuple) => {
-                    self.mobility.settle_preferred()
+                    self.mobility.settle_preferred();
                 }
                 Some(tuple) => self.mobility.interfaces.postpone(tuple.local.ip()),
                 None => {}

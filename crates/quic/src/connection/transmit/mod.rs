@@ -36,17 +36,16 @@ pub(crate) struct Output<'a> {
     pub(crate) packets: &'a mut Vec<leobench_base::Packet>,
 }
 
+/// Whether a datagram was sent, or the failure of a scheduler.
+pub(super) type Sent = Result<bool, EndpointError>;
+
 impl Connection {
     /// Sends the next datagram. Returns whether one could be sent, and so there may be another.
     ///
     /// # Errors
     /// If the stream scheduler misbehaved.
     #[inline]
-    pub(crate) fn transmit(
-        &mut self,
-        now: SimTime,
-        out: &mut Output<'_>,
-    ) -> Result<bool, EndpointError> {
+    pub(crate) fn transmit(&mut self, now: SimTime, out: &mut Output<'_>) -> Sent {
         let interests = self.interests();
         if interests.is_empty() {
             return self.transmit_data(now, PathSet::FIRST, out);
@@ -56,12 +55,7 @@ impl Connection {
 
     /// Sends the next datagram, if anybody has a rare interest.
     #[cold]
-    fn transmit_rare(
-        &mut self,
-        now: SimTime,
-        interests: Interests,
-        out: &mut Output<'_>,
-    ) -> Result<bool, EndpointError> {
+    fn transmit_rare(&mut self, now: SimTime, interests: Interests, out: &mut Output<'_>) -> Sent {
         if interests.has(Interests::CLOSE) {
             return Ok(self.transmit_close(now, out));
         }
@@ -84,12 +78,7 @@ impl Connection {
 
     /// Sends a 1-RTT packet on the only path.
     #[inline]
-    fn transmit_data(
-        &mut self,
-        now: SimTime,
-        id: PathId,
-        out: &mut Output<'_>,
-    ) -> Result<bool, EndpointError> {
+    fn transmit_data(&mut self, now: SimTime, id: PathId, out: &mut Output<'_>) -> Sent {
         let (plan, limits) = self.plan_data(now, id);
         if plan.is_empty() {
             self.report_send_limits(now, id, limits);
@@ -111,7 +100,7 @@ impl Connection {
         id: PathId,
         plan: Plan,
         out: &mut Output<'_>,
-    ) -> Result<bool, EndpointError> {
+    ) -> Sent {
         let limit = self.paths[id].datagram_limit();
         let Some(mut builder) = self.begin_packet(id, Space::Data, limit, WORTHWHILE, None) else {
             return Ok(false);
@@ -130,12 +119,7 @@ impl Connection {
     }
 
     /// Sends a datagram with packets of all spaces that may be in use before the handshake is confirmed.
-    fn transmit_handshake(
-        &mut self,
-        now: SimTime,
-        id: PathId,
-        out: &mut Output<'_>,
-    ) -> Result<bool, EndpointError> {
+    fn transmit_handshake(&mut self, now: SimTime, id: PathId, out: &mut Output<'_>) -> Sent {
         let limit = self.paths[id].datagram_limit();
         let mut builders = Builders::new();
         let mut left = limit;

@@ -67,7 +67,7 @@ impl Connection {
 
     /// Whether an acknowledgement is due that a path is to carry.
     #[inline]
-    fn owes_ack(&self, now: SimTime, path: &Path) -> bool {
+    pub(in crate::connection) fn owes_ack(&self, now: SimTime, path: &Path) -> bool {
         match &self.multipath {
             None => path.acks.received.is_due(now),
             Some(multipath) => multipath.owes_ack(&self.paths, now, path.id),
@@ -103,7 +103,7 @@ impl Connection {
         Plan { ack: self.owes_ack(now, path), probe, contents }
     }
 
-    /// The limits on content of 1-RTT packets on a path, and whether content waits.
+    /// The limits on content of 1-RTT packets on a path, where content waits if it is `wanted`.
     #[inline(always)]
     pub(in crate::connection) fn limits(&self, path: &Path, wanted: bool) -> Limits {
         let window = self.control.window(path.id);
@@ -115,9 +115,9 @@ impl Connection {
 
     /// Nothing more is sent on a path at this instant, because of these limits. Tells the controller whether the application leaves
     /// the window unfilled, and whether the window is what limits the sender (RFC 9002 section 7.8). Waiting for the pacer does not
-    /// count, unless it hides that data was waiting: pacing spreads a window over a round trip, and so leaves more than half of it in flight. A
-    /// rate of the algorithm's own says nothing of the kind. Nor is it the application's doing if flow control blocks, or if
-    /// a scheduler prefers another path.
+    /// count, unless it hides that data was waiting: pacing spreads a window over a round trip, and so leaves more than half of it
+    /// in flight. A rate of the algorithm's own does not tell. Nor is it the application's doing if flow control blocks, or if a
+    /// scheduler prefers another path.
     #[inline]
     pub(in crate::connection) fn report_send_limits(
         &mut self,
@@ -160,16 +160,12 @@ impl Connection {
     #[inline]
     pub(in crate::connection) fn has_content(&self, path: &Path, space: Space) -> bool {
         match space {
-            Space::Data => self.has_content_on(path),
+            Space::Data => {
+                self.handshake.writes_data && (self.streams.has_pending() || self.has_control(path))
+                    || self.handshake.streams[Space::Data as usize].is_pending()
+            }
             space => self.handshake.streams[space as usize].is_pending(),
         }
-    }
-
-    /// The same for 1-RTT packets on a path.
-    #[inline]
-    fn has_content_on(&self, path: &Path) -> bool {
-        self.handshake.writes_data && (self.streams.has_pending() || self.has_control(path))
-            || self.handshake.streams[Space::Data as usize].is_pending()
     }
 
     /// Whether frames of the connection itself are to be sent.

@@ -15,7 +15,8 @@ use crate::wire::ErrorCode;
 pub(super) const LINGER: u64 = 3;
 
 impl Connection {
-    /// Opens a path between an address of the client and one of the server (section 3.1). Returns whether there is a path ID for it, with connection IDs of both ends. It `complains` if connection IDs of the peer ought to be there by now.
+    /// Opens a path between an address of the client and one of the server (section 3.1). Returns whether there is a path ID for
+    /// it, with connection IDs of both ends. It `complains` if connection IDs of the peer ought to be there by now.
     pub(super) fn open_path(
         &mut self,
         now: SimTime,
@@ -185,7 +186,9 @@ impl Connection {
         for id in ids {
             match self.paths[id].stage {
                 Stage::Open if idle.is_some_and(|idle| self.paths[id].heard + idle <= now) => {
-                    if !self.abandon_if_spare(now, id, "abandoned: idle for too long") {
+                    let is_abandoned =
+                        self.abandon_if_spare(now, id, "abandoned: idle for too long");
+                    if !is_abandoned {
                         self.paths[id].heard = now;
                     }
                 }

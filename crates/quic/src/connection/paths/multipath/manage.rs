@@ -193,19 +193,14 @@ impl Connection {
                 true
             }
             Step::SetBackup(id, backup) => {
-                self.set_backup(id, backup);
+                let path = &mut self.paths[id];
+                (path.status.backup, path.status.pending) = (backup, true);
+                let what = if backup { "is a backup now" } else { "is available now" };
+                self.reports.note_path(path, what);
+                self.tell_peer();
                 true
             }
         }
-    }
-
-    /// Makes a path a backup, or available again, and tells the peer (section 3.3).
-    fn set_backup(&mut self, id: PathId, backup: bool) {
-        let status = &mut self.paths[id].status;
-        (status.backup, status.pending) = (backup, true);
-        let what = if backup { "is a backup now" } else { "is available now" };
-        self.reports.note_path(&self.paths[id], what);
-        self.tell_peer();
     }
 
     /// The link layer of an interface of our host is there again, or gone. A path without it keeps its numbers and its state, and

@@ -1,11 +1,11 @@
 //! Which path carries what (draft-ietf-quic-multipath sections 5.5 to 5.7).
 
 use leobench_base::SimTime;
-use leobench_transport::endpoint::{EndpointError, PathId};
+use leobench_transport::endpoint::PathId;
 use leobench_transport::path_scheduler::Choice;
 
 use crate::connection::Connection;
-use crate::connection::transmit::Output;
+use crate::connection::transmit::{Output, Sent};
 use crate::wire::Space;
 
 /// The contents for which a packet is built.
@@ -23,11 +23,7 @@ pub(in crate::connection) enum Cargo {
 
 impl Connection {
     /// Sends the next datagram of several paths. Returns whether one could be sent.
-    pub(in crate::connection) fn transmit_over_paths(
-        &mut self,
-        now: SimTime,
-        out: &mut Output<'_>,
-    ) -> Result<bool, EndpointError> {
+    pub(crate) fn transmit_over_paths(&mut self, now: SimTime, out: &mut Output<'_>) -> Sent {
         let open = self.paths.open().clone();
         for id in open.iter().copied() {
             let path = &self.paths[id];
@@ -49,10 +45,7 @@ impl Connection {
         let has_content = self.has_content(self.paths.first(), Space::Data);
         let choice = if has_content { self.choose_path(now)? } else { Choice::Wait };
         let chosen = choice.first();
-        let owes = |id: &PathId| {
-            self.multipath.as_ref().is_some_and(|it| it.owes_ack(&self.paths, now, *id))
-        };
-        let owing = open.iter().copied().find(owes);
+        let owing = open.iter().copied().find(|id| self.owes_ack(now, &self.paths[*id]));
         if let Some(id) = owing.filter(|id| chosen != Some(*id))
             && self.transmit_cargo(now, id, Cargo::Acks, out)?
         {
@@ -76,12 +69,7 @@ impl Connection {
     }
 
     /// Sends data that other paths have sent, on a path that is to repeat it and has room. Returns whether there was any.
-    fn transmit_copies(
-        &mut self,
-        now: SimTime,
-        open: &[PathId],
-        out: &mut Output<'_>,
-    ) -> Result<bool, EndpointError> {
+    fn transmit_copies(&mut self, now: SimTime, open: &[PathId], out: &mut Output<'_>) -> Sent {
         let mut waits = false;
         for id in open.iter().copied() {
             let is_unacked = |range: &_| self.streams.is_unacked(range);
@@ -108,7 +96,7 @@ impl Connection {
         id: PathId,
         choice: &Choice,
         out: &mut Output<'_>,
-    ) -> Result<bool, EndpointError> {
+    ) -> Sent {
         let again = self.streams.totals().retransmitted;
         if !self.transmit_cargo(now, id, Cargo::Content, out)? {
             return Ok(false);
@@ -133,7 +121,7 @@ impl Connection {
         id: PathId,
         cargo: Cargo,
         out: &mut Output<'_>,
-    ) -> Result<bool, EndpointError> {
+    ) -> Sent {
         let plan = self.plan_cargo(now, id, cargo);
         if plan.is_empty() { Ok(false) } else { self.transmit_packet(now, id, plan, out) }
     }
