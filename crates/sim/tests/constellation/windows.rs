@@ -54,7 +54,7 @@ fn run(text: &str, seed: u64, windows: bool) -> Option<(Outcome, u64)> {
     let (network, mut count) = (run.network(), 0);
     if windows {
         loop {
-            match network.stride(end).unwrap() {
+            match network.run(end, 1).unwrap() {
                 0 => break,
                 1 => {}
                 _ => count += 1,
