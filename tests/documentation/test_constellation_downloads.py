@@ -32,10 +32,8 @@ def row(start: str) -> list[str]:
     ("told", "overrides"),
     [
         # One of the rows: each takes a run of five minutes.
-        pytest.param(
-            *row, id=row[0].split(",")[0], marks=[] if row[0].startswith("told,") else pytest.mark.slow
-        )
-        for row in FORECASTS
+        pytest.param(told, overrides, id=told.split(",")[0], marks=[pytest.mark.slow] if slow else [])
+        for slow, (told, overrides) in zip([True, False, True], FORECASTS, strict=True)
     ],
 )
 def test_the_table_of_forecasts_is_what_runs_show(told: str, overrides: dict[str, Any]) -> None:

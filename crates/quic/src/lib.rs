@@ -20,7 +20,6 @@ mod spec;
 mod stack;
 mod stateless_reset;
 mod streams;
-
 mod token_key;
 pub mod wire;
 mod zero_rtt;

@@ -39,7 +39,7 @@ pub(crate) enum SentFrame {
     RetireConnectionId(u64),
     /// `HANDSHAKE_DONE`.
     HandshakeDone,
-    /// `ACK_FREQUENCY` with its sequence number.
+    /// `ACK_FREQUENCY`.
     AckFrequency,
     /// DATAGRAM with the number of the datagram.
     Datagram(u64),

@@ -77,9 +77,9 @@ def _setting(figure: Figure, campaign: Campaign, pairs: Sequence[Pair]) -> Setti
     _check(figure, Setting(first.id, changed, tuple(pairs)), described)
     needed = set().union(*(_selected(described, readings.under(*pair)) for pair in pairs))
     names = [variant.name for variant in changed.variants if variant.name in needed]
-    # Only these run, so only these are resolved: that takes most of the time of planning.
-    part = changed.restricted(names, first.id)
     try:
+        # Only these run, so only these are resolved: that takes most of the time of planning.
+        part = changed.restricted(names, first.id)
         resolved = part.scenarios
     except InputError as error:
         raise InputError(f"{first.at}.overrides: {error}") from None

@@ -119,7 +119,7 @@ pub struct Link {
     queue_delay: LogHistogram,
 }
 
-/// The time of what is not to come.
+/// A time that is never reached.
 const NEVER: SimTime = SimTime::MAX;
 
 #[derive(Debug)]
@@ -211,6 +211,7 @@ impl Link {
     /// Does everything due up to and including `now`.
     #[inline]
     pub fn advance(&mut self, now: SimTime, out: &mut LinkOutput) {
+        debug_assert!(now < NEVER, "nothing is done at a time that is never reached");
         if self.next() <= now {
             self.work_off(now, out);
         }
@@ -237,7 +238,7 @@ impl Link {
         Some(self.next()).filter(|next| *next < NEVER)
     }
 
-    /// The same as a time, which may be [`NEVER`].
+    /// The time at which something is due next; [`NEVER`] if nothing is.
     #[inline]
     fn next(&self) -> SimTime {
         let arrival = self.flight.front().map_or(NEVER, |flying| flying.arrival);

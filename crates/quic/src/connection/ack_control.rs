@@ -18,7 +18,7 @@ pub(super) struct AckControl {
 }
 
 impl AckControl {
-    /// That of an end with these transport parameters.
+    /// Creates the state for an end with these transport parameters.
     pub(super) fn new(params: &TransportParameters) -> Self {
         let frequency = FrequencyState::new(
             SimDuration::from_millis(params.max_ack_delay),

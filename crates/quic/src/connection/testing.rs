@@ -24,7 +24,7 @@ impl Connection {
         self.datagrams.totals()
     }
 
-    /// Takes the peer for one that takes frames of up to `bytes`.
+    /// Pretends that the peer accepts DATAGRAM frames of up to `bytes`.
     pub(crate) fn believe_in_datagrams(&mut self, bytes: u64) {
         self.datagrams.on_peer_params(bytes);
     }

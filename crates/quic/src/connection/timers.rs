@@ -33,7 +33,7 @@ impl Idle {
         (self.since, self.sent) = (now, false);
     }
 
-    /// So does the first ack-eliciting packet sent since.
+    /// Restarts the timer at the first ack-eliciting packet sent since the last arrival.
     #[inline]
     pub(super) fn on_eliciting_sent(&mut self, now: SimTime) {
         if !self.sent {

@@ -181,7 +181,7 @@ impl Run {
         &mut self.network
     }
 
-    /// Goes on for at most `steps` events, so that a caller may show progress or stop.
+    /// Goes on for about `steps` events, so that a caller may show progress or stop. A window is not split.
     ///
     /// # Errors
     /// If a flow fails, or results cannot be written.

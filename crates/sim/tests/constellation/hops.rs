@@ -310,7 +310,7 @@ fn run_conserved(text: &str, seed: u64) -> Option<Summary> {
     Some(summary)
 }
 
-/// Whatever moves and whoever shares, no packet is lost or doubled.
+/// Checks that no packet is lost or doubled, whatever moves and whoever shares.
 fn conserve_over_constellations(seeds: std::ops::Range<u64>) {
     let (mut ran, mut causes) = (0, std::collections::BTreeSet::new());
     for seed in seeds.clone() {
@@ -337,7 +337,7 @@ fn nothing_is_lost_or_doubled_over_many_random_constellations() {
     conserve_over_constellations(0..400);
 }
 
-/// The same where packets carry routes along, of which some are interrupted.
+/// Checks the same where packets carry routes along, of which some are interrupted.
 fn conserve_over_routes(seeds: std::ops::Range<u64>) {
     let (mut ran, mut rerouted) = (0, 0);
     for seed in seeds.clone() {

@@ -62,7 +62,9 @@ impl Connection {
         if std::mem::take(&mut self.handshake.leaves_initial) {
             self.discard(now, Space::Initial);
         }
-        self.look_after_keys(now);
+        if self.keys.needs_care() {
+            self.look_after_keys(now);
+        }
         if self.paths.has_several_open() {
             return self.transmit_over_paths(now, out);
         }

@@ -44,7 +44,7 @@ impl Network {
         if let Some(captures) = &mut self.captures {
             captures.record(self.now, endpoint, Passage::Outbound, stored)?;
         }
-        if self.windows.keep_departures() {
+        if self.windows.keeps_departures() {
             let departure = Departure { node, bound_to: route.bound_to, packet };
             self.windows.keep_departure(self.now, departure);
             return Ok(());

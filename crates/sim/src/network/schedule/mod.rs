@@ -238,7 +238,7 @@ impl Schedule {
         Some((time, self.entity(number)))
     }
 
-    /// What has a number. Those that act most often are told by the fewest comparisons.
+    /// Returns the entity with a number. Frequent ones take the fewest comparisons.
     #[inline]
     fn entity(&self, number: usize) -> Entity {
         if number >= self.endpoints {

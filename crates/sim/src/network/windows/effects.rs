@@ -139,9 +139,9 @@ impl Windows {
         true
     }
 
-    /// Whether packets are kept until links are worked off: while flows are.
+    /// Whether flows are worked off, so that packets are kept until links are.
     #[inline]
-    pub(in crate::network) fn keep_departures(&self) -> bool {
+    pub(in crate::network) fn keeps_departures(&self) -> bool {
         self.phase == Phase::Flows
     }
 

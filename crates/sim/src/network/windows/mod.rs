@@ -95,8 +95,8 @@ impl Network {
         moves_in_orbit_only && nobody_is_told && has_links_only && !follows_packets && is_apart
     }
 
-    /// Works off at least so many events, or as many as are due at or before `to`; how many they were. `to` must not change from call
-    /// to call.
+    /// Works off at least so many events, as windows are not split, or as many as are due at or before `to`. Returns their number,
+    /// zero if nothing was due. `to` must not change from call to call.
     ///
     /// # Errors
     /// As [`step`](Self::step).

@@ -80,7 +80,9 @@ impl Connection {
 
     /// A client makes its first path a backup, if that is to be one.
     pub(super) fn choose_status(&mut self) {
-        let Some(multipath) = &self.multipath else { return };
+        let Some(multipath) = self.multipath.as_ref().filter(|_| self.role == Role::Client) else {
+            return;
+        };
         let path = self.paths.first_mut();
         let link = path.member.as_ref().and_then(|member| member.link);
         let backup = link.is_some_and(|link| multipath.offer.backups.get(link) == Some(&true));

@@ -1,7 +1,5 @@
 //! Several paths at a time (draft-ietf-quic-multipath). `life` opens and abandons them, `frames` takes in what the peer says about
 //! them, and `send` decides which of them carries what.
-//!
-//! A function that works on a path takes its ID.
 
 mod acks;
 mod announce;

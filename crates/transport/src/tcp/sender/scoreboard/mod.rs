@@ -204,7 +204,8 @@ impl Scoreboard {
     }
 
     /// Handles the blocks of an acknowledgement, in sequence order: appends the segments that they newly deliver. An
-    /// acknowledgement repeats most blocks of the one before (RFC 2018 section 4), which have no news.
+    /// acknowledgement repeats most blocks of the one before (RFC 2018 section 4), which have no news: a receiver acknowledges
+    /// no part of a block, so segments that are partly inside one stay so.
     pub fn sack_all(&mut self, blocks: &[(u64, u64)], delivered: &mut Delivered) {
         for block in blocks {
             if !self.reported.contains(block) {
