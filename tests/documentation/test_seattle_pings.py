@@ -40,7 +40,7 @@ def shown(rows: Rows) -> Mapping[str, Rows]:
 
 @needs_data
 def test_the_report_has_the_table(rows: Rows) -> None:
-    """What was measured is as printed; quantiles of a single run are within the 15 % of the report."""
+    """Measured rows are as printed; quantiles of a single run are within the 15 % of the report."""
     table = of_the_page()
     assert [name for name, _ in table] == [name for name, _ in rows]
     for (_, printed), (name, numbers) in zip(table, rows, strict=True):
