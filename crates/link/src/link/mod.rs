@@ -374,7 +374,7 @@ impl Link {
         };
         self.queue_delay.record((now - packet.meta.begin(now)).as_nanos());
         self.sent_at = self.transmitter.start(now, self.wire_size(packet.meta.size));
-        self.flight.push_back(Flying { arrival: SimTime::MAX, packet });
+        self.flight.push_back(Flying { arrival: NEVER, packet });
     }
 
     /// Ends the transmission under way at `at`: the packet is lost or propagates.

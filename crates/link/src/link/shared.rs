@@ -2,7 +2,7 @@
 
 use leobench_base::{BitRate, Bytes, Descriptor, Header, SimDuration, SimTime};
 
-use super::{Before, Flying, Link, LinkOutput, wire_size};
+use super::{Before, Flying, Link, LinkOutput, NEVER, wire_size};
 use crate::queue::{Backlog, Cause};
 
 /// The packets of a link that a shared transmitter has.
@@ -135,7 +135,7 @@ impl Link {
         out: &mut LinkOutput,
     ) {
         self.away().on_wire -= 1;
-        self.flight.push_back(Flying { arrival: SimTime::MAX, packet });
+        self.flight.push_back(Flying { arrival: NEVER, packet });
         self.finish(at, delay, out);
         self.advance(at, out);
     }
